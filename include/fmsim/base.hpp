@@ -1,0 +1,125 @@
+// Words that all rooms use: ids, quantities with their units, and problems of input.
+//
+//   const auto size = parse_bytes("64 MiB");   // Bytes{67108864}
+//   const SimTime end = SimTime{} + *size / 50_GBps;
+//
+// Not here: anything that knows a GPU, a link or a file format.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fmsim {
+
+// A dense position in an array of one kind of thing. Ids give the one order in which things are visited.
+template <class Tag>
+struct Index {
+    std::uint32_t value{};
+    auto operator<=>(const Index&) const = default;
+};
+
+// An array that can only be asked with its own kind of index.
+template <class Id, class T>
+struct Column {
+    std::vector<T> rows;
+    decltype(auto) operator[](Id id) { return rows[id.value]; }
+    decltype(auto) operator[](Id id) const { return rows[id.value]; }
+    std::size_t size() const { return rows.size(); }
+};
+
+using RankId = Index<struct RankTag>;      // a process of a job; it drives one GPU
+using DomainId = Index<struct DomainTag>;  // what one NVLink fabric joins: here an instance
+
+struct Bytes {
+    std::int64_t count{};
+    auto operator<=>(const Bytes&) const = default;
+};
+
+// One direction. 1 GB/s is 1e9 bytes a second.
+struct BytesPerSecond {
+    double value{};
+    auto operator<=>(const BytesPerSecond&) const = default;
+};
+
+// An instant since the start of a run, or a span between two. 2^63 fs is 2.56 hours.
+struct SimTime {
+    std::int64_t fs{};
+    auto operator<=>(const SimTime&) const = default;
+    static constexpr SimTime max() { return {std::numeric_limits<std::int64_t>::max()}; }
+};
+
+constexpr SimTime operator+(SimTime a, SimTime b) { return {a.fs + b.fs}; }
+constexpr SimTime operator-(SimTime a, SimTime b) { return {a.fs - b.fs}; }
+constexpr double seconds(SimTime t) { return static_cast<double>(t.fs) * 1e-15; }
+constexpr double microseconds(SimTime t) { return static_cast<double>(t.fs) * 1e-9; }
+
+// The nearest femtosecond. Throws LimitReached when the time does not fit.
+SimTime from_seconds(double value);
+
+// `earlier` + `span` where the sum may not fit: throws LimitReached then, instead of wrapping.
+SimTime later(SimTime earlier, SimTime span);
+
+inline SimTime operator/(Bytes size, BytesPerSecond rate) {
+    return from_seconds(static_cast<double>(size.count) / rate.value);
+}
+
+constexpr BytesPerSecond operator""_GBps(unsigned long long n) { return {static_cast<double>(n) * 1e9}; }
+constexpr BytesPerSecond operator""_Gbps(unsigned long long n) { return {static_cast<double>(n) * 1e9 / 8}; }
+constexpr SimTime operator""_us(unsigned long long n) { return {static_cast<std::int64_t>(n) * 1'000'000'000}; }
+
+// Quantities as people write them; nothing when the text is no such quantity, or has no unit where one is needed.
+//   bytes: "512 B", "64 MiB", "1.5 GB", and a plain whole number, which is bytes
+//   rate:  "400 Gb/s", "400 Gbps", "450 GB/s", "20 GiB/s"
+//   span:  "18 us", "1.5 ms", "250 ns", "2 s"
+std::optional<Bytes> parse_bytes(std::string_view text);
+std::optional<BytesPerSecond> parse_rate(std::string_view text);
+std::optional<SimTime> parse_span(std::string_view text);
+
+// The shortest exact binary form: "64 MiB", "1000 B".
+std::string to_text(Bytes size);
+
+// What is wrong with an input, where. `line` counts from 1; 0 is unknown. `pointer` is RFC 6901; empty for the whole.
+struct Problem {
+    std::string file;  // as the user named it
+    std::size_t line{};
+    std::string pointer;
+    std::string expected;
+    std::string found;
+    bool operator==(const Problem&) const = default;
+};
+
+// "p5.json:12: /nics/3/rate: expected a rate with a unit, such as "400 Gb/s"; found 400". Control characters of the
+// input come out escaped, so that no file can write to a terminal.
+std::string to_text(const Problem& problem);
+
+// `text` cut to a length a line can hold, control characters escaped.
+std::string printable(std::string_view text);
+
+// The word of `known` closest to `word`, when one is close enough to be what was meant.
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+
+// What a group of ranks can do together.
+enum class Collective : std::uint8_t { all_reduce };
+inline constexpr std::array kCollectives{Collective::all_reduce};
+std::string_view name(Collective collective);  // "all_reduce"
+
+// An input that cannot be used, with all its problems. Thrown by the read_ functions and by checks of user values.
+struct InputError : std::runtime_error {
+    explicit InputError(std::vector<Problem> all);
+    std::vector<Problem> problems;
+};
+
+// A run that needs more than the program can represent, such as a time beyond 2.56 hours.
+struct LimitReached : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace fmsim

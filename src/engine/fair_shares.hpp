@@ -1,0 +1,59 @@
+// Weighted max-min fair shares by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2).
+//
+// Raise one level for all: an activity's rate is share * level. When a resource is full, its activities keep the rate
+// they have; when an activity meets its own limit, it keeps that; go on with the rest.
+//
+//   A ==2== B --1-- C   flows A-B, A-B-C, B-C: link BC fills at level 1/2 and holds two, A-B rises to 3/2
+//
+// The level at which a resource fills can only rise while others are fixed below it, so a heap of levels with stale
+// keys, pushed back when they turn out too low, visits the resources in the right order.
+//
+// What is left of a resource and the demand of those still rising are kept by subtraction, and counted anew whenever
+// half of the demand has been fixed since the last count: that bounds the rounding, however unequal the weights, and
+// for equal ones each count costs one pass for half as many rising. tests/engine/plain_engine.hpp is the slow twin.
+// Cost: O(E + R log R + A log A) for E uses, R resources and A limited activities of the component.
+#pragma once
+
+#include <vector>
+
+#include "flowing.hpp"
+#include "fmsim/engine.hpp"
+
+namespace fmsim {
+
+class FairShares {
+public:
+    explicit FairShares(const System& system);
+
+    // The rates of `activities`, a union of whole components that touches just `resources`. `available` is the capacity
+    // less what is held. Writes `shares` for these activities only.
+    void fill(std::span<const ActivityId> activities, std::span<const ResourceId> resources, const Flowing& flowing,
+              const Column<ResourceId, double>& available, Column<ActivityId, Share>& shares);
+
+private:
+    struct Filling {
+        double left{};           // what the fixed ones leave
+        double demand{};         // sum of weight * share of those still rising
+        double recount_below{};  // demand
+        std::uint32_t rising{};
+    };
+    struct Level {
+        double level;
+        std::uint32_t id;  // a resource in the heap, an activity in the list of limits
+        auto operator<=>(const Level&) const = default;
+    };
+    void count(ResourceId resource, const Flowing& flowing, double available, const Column<ActivityId, Share>& shares);
+    void push(ResourceId resource);
+    void fix(ActivityId activity, Share share, const Flowing& flowing, const Column<ResourceId, double>& available,
+             Column<ActivityId, Share>& shares);
+    void gather_limits(std::span<const ActivityId> activities);
+
+    const System& system_;
+    Column<ResourceId, Filling> filling_;
+    Column<ActivityId, std::uint8_t> rising_;
+    std::size_t unfixed_ = 0;
+    std::vector<Level> heap_;    // resources, lowest level first; levels may be stale, never too high
+    std::vector<Level> limits_;  // activities with a limit of their own, by the level at which they meet it
+};
+
+}  // namespace fmsim

@@ -1,0 +1,48 @@
+// Who flows on what, right now: for each resource the flowing activities that use it.
+//
+// A use remembers its place in the resource's list, so that leaving costs O(uses of the activity): the last of the list
+// takes the free place.
+#pragma once
+
+#include <vector>
+
+#include "fmsim/engine.hpp"
+
+namespace fmsim {
+
+class Flowing {
+public:
+    struct Taker {
+        ActivityId activity;
+        std::uint32_t use;  // position in system.uses.rows
+    };
+
+    explicit Flowing(const System& system)
+        : uses_(system.uses), takers_(system.resources()), place_(system.uses.rows.size()) {}
+
+    std::span<const Taker> on(ResourceId resource) const { return takers_[resource.value]; }
+
+    void join(ActivityId activity) {
+        for (std::uint32_t use = uses_.first[activity.value]; use < uses_.first[activity.value + 1]; ++use) {
+            auto& takers = takers_[uses_.rows[use].resource.value];
+            place_[use] = static_cast<std::uint32_t>(takers.size());
+            takers.push_back({activity, use});
+        }
+    }
+
+    void leave(ActivityId activity) {
+        for (std::uint32_t use = uses_.first[activity.value]; use < uses_.first[activity.value + 1]; ++use) {
+            auto& takers = takers_[uses_.rows[use].resource.value];
+            takers[place_[use]] = takers.back();
+            place_[takers.back().use] = place_[use];
+            takers.pop_back();
+        }
+    }
+
+private:
+    const Rows<Use>& uses_;
+    std::vector<std::vector<Taker>> takers_;  // of a resource
+    std::vector<std::uint32_t> place_;        // of a use, in its resource's list
+};
+
+}  // namespace fmsim

@@ -1,0 +1,90 @@
+// Collects activities in any order of dependency and lays them out in compressed rows.
+#include "fmsim/engine.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace fmsim {
+namespace {
+
+void require(bool promise, const char* what) {
+    if (!promise) throw std::invalid_argument(fmt::format("engine: {}", what));
+}
+bool finite_amount(double value) { return std::isfinite(value) && value >= 0; }
+
+}  // namespace
+
+ResourceId SystemBuilder::add_resource(double capacity) {
+    require(finite_amount(capacity), "a capacity must be finite and not negative");
+    const auto id = static_cast<std::uint32_t>(system_.resources());
+    system_.capacity.rows.push_back(capacity);
+    last_add_.rows.push_back(0);
+    return {id};
+}
+
+ActivityId SystemBuilder::add(const Activity& activity) {
+    ++adds_;
+    require(finite_amount(activity.work), "work must be finite and not negative");
+    require(activity.delay.fs >= 0, "a delay must not be negative");
+    require(std::isfinite(activity.share) && activity.share > 0, "a share must be finite and above 0");
+    require(activity.rate_limit >= 0, "a rate limit must not be negative");
+    require(activity.work == 0 || !activity.uses.empty() || std::isfinite(activity.rate_limit),
+            "work needs a use or a rate limit");
+    for (const auto& [resource, weight] : activity.uses) {
+        require(resource.value < system_.resources(), "a use names an unknown resource");
+        require(std::isfinite(weight) && weight > 0, "a weight must be finite and above 0");
+        require(last_add_[resource] != adds_, "an activity names a resource twice");
+        last_add_[resource] = adds_;
+    }
+    for (const Hold& hold : activity.holds) {
+        require(hold.resource.value < system_.resources(), "a hold names an unknown resource");
+        require(finite_amount(hold.amount), "a hold must be finite and not negative");
+    }
+    const auto id = static_cast<std::uint32_t>(system_.activities());
+    system_.delay.rows.push_back(activity.delay);
+    system_.work.rows.push_back(activity.work);
+    system_.share.rows.push_back(activity.share);
+    system_.rate_limit.rows.push_back(activity.rate_limit);
+    system_.predecessors.rows.push_back(0);
+    system_.uses.append(activity.uses);
+    system_.holds.append(activity.holds);
+    return {id};
+}
+
+void SystemBuilder::order(ActivityId before, ActivityId after, SimTime lag) {
+    require(before.value < system_.activities() && after.value < system_.activities(),
+            "an order names an unknown activity");
+    require(lag.fs >= 0, "a lag must not be negative");
+    ++system_.predecessors[after];
+    orders_.push_back({before, {after, lag}});
+}
+
+void SystemBuilder::reserve(std::size_t activities, std::size_t uses, std::size_t orders) {
+    system_.delay.rows.reserve(activities);
+    system_.work.rows.reserve(activities);
+    system_.share.rows.reserve(activities);
+    system_.rate_limit.rows.reserve(activities);
+    system_.predecessors.rows.reserve(activities);
+    system_.uses.first.reserve(activities + 1);
+    system_.uses.rows.reserve(uses);
+    system_.holds.first.reserve(activities + 1);
+    orders_.reserve(orders);
+}
+
+System SystemBuilder::build() && {
+    // Counting sort by `before`: row lengths, then where each row begins, then fill, which keeps the order
+    // in which the successors of one activity were given.
+    auto& [first, rows] = system_.successors;
+    first.assign(system_.activities() + 1, 0);
+    for (const Order& order : orders_) ++first[order.before.value + 1];
+    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    rows.resize(orders_.size());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (const Order& order : orders_) rows[next[order.before.value]++] = order.successor;
+    orders_ = {};
+    return std::move(system_);
+}
+
+}  // namespace fmsim
