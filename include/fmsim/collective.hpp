@@ -1,0 +1,115 @@
+// An operation on a group -> a schedule: channels, who sends which chunk to whom, in which step.
+//
+//   const Group all = whole(net);
+//   const Schedule ring = plan_ring_all_reduce(all, {.size = size, .protocol = Protocol::simple, .channels = 16, ...});
+//
+// Follows NCCL: channels are rings found inside a domain and joined across domains; a message is split over channels,
+// a channel's part into loops of one chunk a rank, a chunk into slices. Not here: time, rates, links.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "fmsim/base.hpp"
+#include "fmsim/topology.hpp"
+
+namespace fmsim {
+
+// Ranks in order, and where each sits. Positions in `ranks` are what a schedule counts with.
+struct Group {
+    std::vector<RankId> ranks;
+    std::uint32_t domains{};     // that its ranks live in
+    std::uint32_t per_domain{};  // ranks of each domain
+};
+Group whole(const Topology& topology);
+
+// How NCCL cuts data for a protocol. The values are in topologies/nccl/.
+struct ProtocolShape {
+    double wire_per_data{};         // bytes on a link for each byte of data: flags included
+    Bytes buffer;                   // of a connection, flags included; cut into NcclShape::buffer_steps
+    std::uint32_t steps_a_chunk{};  // of a ring
+    std::uint32_t slices_a_chunk{};
+    Bytes alignment;  // chunks are rounded down to it
+    Bytes unit;       // data that move on to the next rank at once; 0: a whole slice
+};
+struct NcclShape {
+    PerProtocol<ProtocolShape> protocols;
+    PerProtocol<SimTime> launch;  // of a ring kernel, before its first byte moves
+    std::uint32_t buffer_steps{};
+    Bytes least_traffic;         // an operation counts as at least this when it is split over channels
+    std::uint32_t ll_traffic{};  // LL counts this many times its bytes there
+    Bytes split_alignment;
+    std::uint32_t slices_least_part{};  // a slice is at least a step / this
+};
+
+// From a position of the group to another. Inside a domain it goes over NVLink, between two over NICs.
+struct Hop {
+    std::uint32_t from{};
+    std::uint32_t to{};
+    bool leaves_domain{};
+    std::uint32_t leave_group{};  // NICs beside the sender, when it leaves
+    std::uint32_t enter_group{};  // NICs beside the receiver
+};
+
+// One pass over a channel's data: a chunk a rank goes round.
+struct Loop {
+    double chunk{};          // bytes; equal for all ranks (docs/models/ring.md, remainders)
+    std::uint32_t slices{};  // of a chunk: what is signalled and sent to a NIC as one message
+    std::uint32_t units{};   // of a chunk: what is passed on at once; a multiple of the slices
+};
+
+// Hop h of a ring is followed by hop h + 1; the last by the first.
+struct Channel {
+    std::vector<Hop> hops;
+    Bytes bytes;
+    std::vector<Loop> loops;
+};
+
+struct Schedule {
+    Collective collective{};
+    std::string_view algorithm;  // as NCCL names it: "Ring"
+    Protocol protocol{};
+    Bytes size;
+    std::uint32_t steps{};             // sends of a rank in a loop
+    std::uint32_t chunks_in_flight{};  // on one hop, before the receiver has passed the first one on
+    double wire_per_data{};
+    SimTime launch;
+    std::vector<Channel> channels;  // none when there is nothing to move
+};
+
+// Which chunk the sender of a hop sends in a step of a ring all-reduce, and whether the receiver adds or replaces.
+struct RingSend {
+    std::uint32_t chunk{};
+    bool reduces{};
+};
+RingSend ring_all_reduce_send(std::uint32_t ranks, std::uint32_t hop, std::uint32_t step);
+
+struct PlanRequest {
+    Bytes size;
+    Protocol protocol{};
+    std::uint32_t channels{};  // to split over
+    const NcclShape* shape{};
+    Bytes simple_buffer;  // NCCL_BUFFSIZE of the platform
+};
+
+// Channels of a ring that NCCL builds on this group: its search result, doubled.
+std::uint32_t ring_channels(const Group& group, const InstanceType& type);
+
+Schedule plan_ring_all_reduce(const Group& group, const InstanceType& type, const PlanRequest& request);
+
+// Bytes that each channel gets; as many entries as channels that get any, at most `channels`.
+std::vector<Bytes> split_over_channels(Bytes size, double traffic_per_byte, std::uint32_t channels, bool ll,
+                                       const NcclShape& shape);
+
+// One algorithm, one file, one row: help, choice and tests walk this.
+struct Algorithm {
+    std::string_view name;
+    Collective does{};
+    Schedule (*plan)(const Group&, const InstanceType&, const PlanRequest&);
+    // Bytes over the busiest edge of the schedule for each byte of the buffer; the plain closed form divides by it.
+    double (*edge_bytes)(std::uint32_t ranks);
+};
+const std::vector<Algorithm>& algorithms();
+
+}  // namespace fmsim

@@ -1,0 +1,67 @@
+// Findings -> text, JSON or CSV. Returns strings; only cli prints.
+//
+// A report is made of tables; a column has a key for JSON and CSV, with its unit in the name, and a head for people.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fmsim/analysis.hpp"
+#include "fmsim/predict.hpp"
+#include "fmsim/topology.hpp"
+
+namespace fmsim {
+
+enum class Format { text, json, csv };
+
+// What a result rests on, so that a figure can be traced years later.
+struct Provenance {
+    std::string fmsim_version;
+    std::string constants_hash;
+    std::string inputs_hash;
+    std::vector<std::string> assumptions;
+    std::vector<std::string> warnings;
+};
+
+// One collective at one size, or one operation of a job.
+struct ReportedCall {
+    CallPrediction predicted;
+    CallFinding finding;
+    std::optional<double> measured_us;
+};
+
+struct SweepReport {
+    std::string cluster;
+    std::uint32_t ranks{};
+    std::uint32_t domains{};
+    Collective collective{};
+    Fidelity fidelity{};
+    std::vector<ReportedCall> rows;
+    std::optional<Measurements> measurements;  // laid beside, when given
+    Provenance provenance;
+};
+std::string write(const SweepReport& report, Format format);
+
+struct RunReport {
+    std::string cluster;
+    std::uint32_t ranks{};
+    Fidelity fidelity{};
+    SimTime end;
+    std::vector<ReportedCall> operations;
+    std::vector<LinkFinding> links;
+    Provenance provenance;
+};
+std::string write(const RunReport& report, Format format);
+
+struct SolvedFlow {
+    std::string id;
+    SimTime finish;
+};
+struct SolvedCase {
+    std::string id;
+    std::vector<SolvedFlow> flows;
+};
+std::string write(const std::vector<SolvedCase>& cases, Format format);
+
+}  // namespace fmsim

@@ -1,0 +1,105 @@
+// What bound a call: the stage that worked longest, and what held its rates while it did.
+//
+// A channel is a row of stages through which the same bytes pass; in a full pipeline all move at the pace of the
+// slowest, which therefore works all the time. So the stage that worked longest is the one to speed up, unless it was
+// idle more than half of the call: then latencies bound the call.
+#include <algorithm>
+#include <map>
+
+#include "fmsim/analysis.hpp"
+
+namespace fmsim {
+namespace {
+
+struct StageWork {
+    SimTime working;
+    std::map<ResourceId, SimTime> held;  // by what; kOwnLimit for its own limit
+};
+
+// Of each call, of each (channel, stage).
+using Stages = std::vector<std::map<std::pair<std::uint32_t, std::uint32_t>, StageWork>>;
+
+Stages stages_of(const Prediction& prediction) {
+    Stages stages(prediction.calls.size());
+    const Timeline& timeline = prediction.timeline;
+    for (std::uint32_t i = 0; i < prediction.lowered.origin.size(); ++i) {
+        const ActivityId activity{i};
+        const Origin& origin = prediction.lowered.origin[activity];
+        if (origin.stage == kNoStage) continue;
+        StageWork& stage = stages[origin.call][{origin.channel, origin.stage}];
+        const SimTime flowed = timeline.ended[activity] - timeline.flowing[activity];
+        stage.working = stage.working + flowed;
+        SimTime& held = stage.held[timeline.held_by[activity]];
+        held = held + flowed;
+    }
+    return stages;
+}
+
+CallFinding explain_call(const Topology& topology, const Prediction& prediction, std::size_t call,
+                         const Stages& stages) {
+    const CallPrediction& predicted = prediction.calls[call];
+    const ActivityId launch = prediction.lowered.calls[call].launch;
+    CallFinding finding{.limited_by = "nothing"};
+    finding.launch = prediction.timeline.ended[launch] - predicted.started;
+    const auto busiest = std::max_element(stages[call].begin(), stages[call].end(), [](const auto& a, const auto& b) {
+        return a.second.working < b.second.working;
+    });
+    if (busiest == stages[call].end()) return finding;
+
+    const StageWork& stage = busiest->second;
+    finding.working = stage.working;
+    finding.waiting = predicted.time() - finding.launch - finding.working;
+    const auto holder = std::max_element(stage.held.begin(), stage.held.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (holder->first != kOwnLimit) finding.busiest = topology.name(LinkId{holder->first.value});
+    if (2 * finding.working.fs < predicted.time().fs)
+        finding.limited_by = "latency";
+    else if (holder->first == kOwnLimit)
+        finding.limited_by = "channels";
+    else
+        finding.limited_by = kind_name(topology, topology.links[LinkId{holder->first.value}].kind);
+    return finding;
+}
+
+std::vector<LinkFinding> explain_links(const Topology& topology, const Prediction& prediction) {
+    Column<LinkId, double> bytes;
+    bytes.rows.resize(topology.links.size());
+    const System& system = prediction.lowered.system;
+    for (std::uint32_t i = 0; i < system.activities(); ++i)
+        for (const auto& [resource, weight] : system.uses.of(i))
+            bytes[LinkId{resource.value}] += weight * system.work[ActivityId{i}];
+
+    std::map<LinkKind, LinkFinding> of_kind;
+    std::map<LinkKind, double> most;
+    const double run = seconds(prediction.end);
+    for (std::uint32_t i = 0; i < topology.links.size(); ++i) {
+        const Link& link = topology.links[LinkId{i}];
+        LinkFinding& finding = of_kind[link.kind];
+        ++finding.links;
+        const double busy = bytes[LinkId{i}] / link.rate.value;
+        if (busy <= most[link.kind]) continue;
+        most[link.kind] = busy;
+        finding.busiest = topology.name(LinkId{i});
+        finding.bytes = bytes[LinkId{i}];
+        finding.utilisation = run > 0 ? busy / run : 0;
+    }
+    std::vector<LinkFinding> findings;
+    for (auto& [kind, finding] : of_kind) {
+        finding.kind = kind_name(topology, kind);
+        findings.push_back(finding);
+    }
+    return findings;
+}
+
+}  // namespace
+
+Findings explain(const Topology& topology, const Prediction& prediction) {
+    Findings findings;
+    const Stages stages = stages_of(prediction);
+    for (std::size_t call = 0; call < prediction.calls.size(); ++call)
+        findings.calls.push_back(explain_call(topology, prediction, call, stages));
+    findings.links = explain_links(topology, prediction);
+    return findings;
+}
+
+}  // namespace fmsim

@@ -1,0 +1,97 @@
+// fmsim collective: one collective over a range of sizes, as nccl-tests would print it.
+#include <memory>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "commands.hpp"
+#include "fmsim/analysis.hpp"
+#include "output.hpp"
+#include "scenario.hpp"
+
+namespace fmsim::cli {
+namespace {
+
+struct Options {
+    std::string collective;
+    std::string sizes;
+    double factor = 2;
+    std::string measured;
+    ScenarioOptions scenario;
+    Output output;
+};
+
+constexpr const char* kDefaultSizes = "8..16GiB";
+
+std::vector<Bytes> sizes_of(const Options& options, const std::optional<Measurements>& measurements) {
+    if (!options.sizes.empty()) return parse_sizes(options.sizes, options.factor);
+    if (!measurements) return parse_sizes(kDefaultSizes, options.factor);
+    std::vector<Bytes> sizes;
+    for (const MeasuredRow& row : measurements->rows) sizes.push_back(row.size);
+    return sizes;
+}
+
+void warn_of_mismatch(const Options& options, const Measurements& measurements) {
+    if (measurements.cluster != options.scenario.cluster)
+        spdlog::warn("{} was measured on {}, the prediction is for {}", printable(options.measured),
+                     printable(measurements.cluster), printable(options.scenario.cluster));
+    if (measurements.collective != options.collective)
+        spdlog::warn("{} measured {}, the prediction is for {}", printable(options.measured),
+                     printable(measurements.collective), options.collective);
+}
+
+int run_collective(const Options& options) {
+    const Collective collective = parse_collective(options.collective);
+    std::optional<Measurements> measurements;
+    if (!options.measured.empty()) {
+        measurements = parse_measurements(read_file(options.measured), options.measured);
+        warn_of_mismatch(options, *measurements);
+    }
+    const auto sizes = sizes_of(options, measurements);
+    const Scenario scenario = make_scenario(options.scenario);
+    SweepReport report{.cluster = scenario.topology.cluster.name,
+                       .ranks = scenario.topology.ranks(),
+                       .domains = scenario.topology.cluster.count,
+                       .collective = collective,
+                       .fidelity = options.scenario.fidelity,
+                       .rows = {},
+                       .measurements = measurements,
+                       .provenance = provenance(scenario, options.collective + options.sizes)};
+    for (const Bytes size : sizes) {
+        const Job job{.name = "", .calls = {{to_text(size), collective, size}}};
+        const Prediction prediction = predict(scenario.topology, job, scenario.nccl, scenario.predict);
+        const Findings findings = explain(scenario.topology, prediction);
+        report.rows.push_back(report_call(prediction.calls.front(), findings.calls.front()));
+        if (measurements) report.rows.back().measured_us = measured_us(*measurements, size);
+    }
+    emit(options.output, write(report, options.output.format));
+    return kGood;
+}
+
+}  // namespace
+
+void add_collective(CLI::App& program, Action& action) {
+    CLI::App& command = *program.add_subcommand("collective", "Predict one collective over a range of sizes");
+    const auto options = std::make_shared<Options>();
+    command.add_option("collective", options->collective, "all_reduce")->required()->option_text("COLLECTIVE");
+    command
+        .add_option("--sizes", options->sizes,
+                    fmt::format("FROM..TO, or a list with commas; plain numbers are bytes (default {}, or those of "
+                                "--measured)",
+                                kDefaultSizes))
+        ->option_text("SIZES");
+    command.add_option("--factor", options->factor, "from one size of FROM..TO to the next (default 2)")
+        ->option_text("X");
+    command.add_option("--measured", options->measured, "lay a measured table beside the prediction, with the error")
+        ->option_text("FILE");
+    add_options(command, options->scenario);
+    add_options(command, options->output);
+    command.callback([options, &action] {
+        action = [options] {
+            start_notes(options->output.quiet);
+            return run_collective(*options);
+        };
+    });
+}
+
+}  // namespace fmsim::cli

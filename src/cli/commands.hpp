@@ -1,0 +1,27 @@
+// One function a command: adds it to the program, and when it is chosen runs it and returns the exit code.
+#pragma once
+
+#include <functional>
+
+#include <CLI/App.hpp>
+
+namespace fmsim::cli {
+
+enum ExitCode : int {
+    kGood = 0,
+    kThreshold = 1,   // a threshold crossed, a regression
+    kUsage = 2,       // the command line makes no sense
+    kBadInput = 3,    // a file makes no sense
+    kInfeasible = 4,  // sound, but it cannot be done: an activity that never ends
+    kLimit = 5,       // beyond what one run can represent
+    kInternal = 70,   // our fault
+};
+
+// What the chosen command does; set while the command line is parsed.
+using Action = std::function<int()>;
+
+void add_collective(CLI::App& program, Action& action);
+void add_run(CLI::App& program, Action& action);
+void add_solve(CLI::App& program, Action& action);
+
+}  // namespace fmsim::cli

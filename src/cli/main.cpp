@@ -1,0 +1,79 @@
+// The program: which command, and what its end means to the shell.
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include <spdlog/spdlog.h>
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "commands.hpp"
+#include "fmsim/base.hpp"
+#include "output.hpp"
+#include "version.hpp"
+
+namespace fmsim::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Predicts how long collectives and training jobs take on a GPU cluster, and what bounds them.";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fmsim collective all_reduce --cluster p5.48xlarge:2 --sizes 8..16GiB\n"
+    "  fmsim run workloads/all_reduce_1gib.json --cluster p5.48xlarge:4 --format json\n"
+    "\n"
+    "Exit codes: 0 good, 1 threshold or regression, 2 usage, 3 bad input, 4 infeasible,\n"
+    "5 limit reached, 70 internal.";
+
+// A wrong word of the command line is usage, a wrong file is bad input.
+int refused(const InputError& error) {
+    bool usage = true;
+    for (const Problem& problem : error.problems) {
+        spdlog::error("{}", to_text(problem));
+        usage = usage && (problem.file.empty() || problem.file.starts_with("--"));
+    }
+    return usage ? kUsage : kBadInput;
+}
+
+int run_action(const Action& action) {
+    try {
+        return action();
+    } catch (const InputError& error) {
+        return refused(error);
+    } catch (const LimitReached& error) {
+        spdlog::error("{}", error.what());
+        return kLimit;
+    } catch (const std::bad_alloc&) {
+        spdlog::error("out of memory");
+        return kLimit;
+    } catch (const std::exception& error) {
+        spdlog::error("internal error: {}; please report it with the command line", error.what());
+        return kInternal;
+    }
+}
+
+int run_program(int argc, char** argv) {
+    CLI::App program(kAbout, "fmsim");
+    program.footer(kExamples);
+    program.set_version_flag("--version", std::string("fmsim ") + kVersion);
+    program.require_subcommand(1);
+    program.failure_message([](const CLI::App* app, const CLI::Error& error) {
+        return std::string("fmsim: error: ") + error.what() + "\nSee: " + app->get_name() + " --help\n";
+    });
+    Action action;
+    add_collective(program, action);
+    add_run(program, action);
+    add_solve(program, action);
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return program.exit(error) == 0 ? kGood : kUsage;
+    }
+    return run_action(action);
+}
+
+}  // namespace
+}  // namespace fmsim::cli
+
+int main(int argc, char** argv) { return fmsim::cli::run_program(argc, argv); }

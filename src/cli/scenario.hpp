@@ -1,0 +1,41 @@
+// What `collective` and `run` have in common: a cluster, how to simulate, what to pin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/App.hpp>
+
+#include "fmsim/choice.hpp"
+#include "fmsim/formats.hpp"
+#include "fmsim/predict.hpp"
+#include "fmsim/report.hpp"
+#include "fmsim/topology.hpp"
+
+namespace fmsim::cli {
+
+struct ScenarioOptions {
+    std::string cluster;
+    Fidelity fidelity = Fidelity::stream;
+    std::string algorithm;
+    std::string protocol;
+    std::uint32_t most_channels = 0;  // 0: as many as NCCL takes
+};
+void add_options(CLI::App& command, ScenarioOptions& options);
+
+// A machine to predict on. `words` are the options that shape the result, for the hash of the inputs.
+struct Scenario {
+    Topology topology;
+    Nccl nccl;
+    PredictOptions predict;
+    std::string constants_hash;
+    std::string words;
+};
+Scenario make_scenario(const ScenarioOptions& options);
+
+ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding);
+
+Provenance provenance(const Scenario& scenario, const std::string& inputs);
+
+}  // namespace fmsim::cli

@@ -1,0 +1,114 @@
+// Ring all-reduce, as NCCL runs it: reduce-scatter round the ring, then all-gather round the ring.
+//
+//   ranks 0 -> 1 -> 2 -> 3 -> 0, chunks a b c d. Rank r sends in step 0 chunk r - 1, then what it received, reduced:
+//
+//   step       0   1   2 | 3   4   5
+//   0 sends    d   c   b | a   d   c       the receiver adds in steps 0 to 2 and replaces in 3 to 5; what arrives in
+//   1 sends    a   d   c | b   a   d       step 2 is complete once the receiver's own part is added
+//   2 sends    b   a   d | c   b   a
+//   3 sends    c   b   a | d   c   b
+//
+// Each hop carries 2(R-1) chunks a loop, so 2(R-1)/R of the channel's bytes. A channel with more than R chunks makes
+// several loops; the next begins where the last chunk of the one before has left.
+//
+// Source: NCCL 2.30 (device/all_reduce.h, graph search results in the instance file). Closed form: edge bytes / rate.
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "fmsim/collective.hpp"
+
+namespace fmsim {
+namespace {
+
+// The path that channel `c` takes inside a domain. Where paths cross from one group of NICs to the next, neighbours
+// change places on odd domains, so that every hop between domains stays on one rail.
+const RingPath& path_in(const RingSearch& search, std::uint32_t channel, std::uint32_t domain) {
+    const auto path = static_cast<std::uint32_t>(channel % search.paths.size());
+    return search.paths[search.crosses_nics && domain % 2 == 1 ? path ^ 1u : path];
+}
+
+std::vector<Hop> ring_hops(const Group& group, const RingSearch& search, std::uint32_t channel) {
+    std::vector<Hop> hops;
+    const std::uint32_t ranks = group.domains * group.per_domain;
+    for (std::uint32_t domain = 0; domain < group.domains; ++domain) {
+        const RingPath& path = path_in(search, channel, domain);
+        for (std::uint32_t i = 0; i + 1 < group.per_domain; ++i)
+            hops.push_back(
+                {.from = domain * group.per_domain + path.gpus[i], .to = domain * group.per_domain + path.gpus[i + 1]});
+        const std::uint32_t next_domain = (domain + 1) % group.domains;
+        const RingPath& next = path_in(search, channel, next_domain);
+        hops.push_back({.from = domain * group.per_domain + path.gpus.back(),
+                        .to = (next_domain * group.per_domain + next.gpus.front()) % ranks,
+                        .leaves_domain = group.domains > 1,
+                        .leave_group = path.leave_group,
+                        .enter_group = next.enter_group});
+    }
+    return hops;
+}
+
+Loop loop_of(double chunk, const ProtocolShape& protocol, double slice_floor) {
+    Loop loop{.chunk = chunk, .slices = 1, .units = 1};
+    if (protocol.slices_a_chunk > 1) {
+        const double slice = std::max(chunk / protocol.slices_a_chunk, slice_floor);
+        loop.slices = static_cast<std::uint32_t>(std::max(1.0, std::ceil(chunk / slice)));
+    }
+    loop.units = loop.slices;
+    if (protocol.unit.count > 0)
+        loop.units =
+            static_cast<std::uint32_t>(std::max(1.0, std::ceil(chunk / static_cast<double>(protocol.unit.count))));
+    return loop;
+}
+
+std::vector<Loop> loops_of(Bytes bytes, std::uint32_t ranks, const PlanRequest& request) {
+    const ProtocolShape& protocol = request.shape->protocols[request.protocol];
+    const Bytes buffer = request.protocol == Protocol::simple ? request.simple_buffer : protocol.buffer;
+    const double step = static_cast<double>(buffer.count) / request.shape->buffer_steps / protocol.wire_per_data;
+    const auto alignment = static_cast<double>(protocol.alignment.count);
+    // A hair is added before rounding down: 614400 / (16/15) must be 576000, not a bit less.
+    const double most = std::floor(step * protocol.steps_a_chunk / alignment + 1e-9) * alignment;
+    std::vector<Loop> loops;
+    for (auto left = static_cast<double>(bytes.count); left > 0; left -= most * ranks)
+        loops.push_back(loop_of(std::min(most, left / ranks), protocol, step / request.shape->slices_least_part));
+    return loops;
+}
+
+}  // namespace
+
+RingSend ring_all_reduce_send(std::uint32_t ranks, std::uint32_t hop, std::uint32_t step) {
+    // The sender of hop h is at position h of the ring; step 0 sends the chunk before its own.
+    return {.chunk = (hop + 2 * ranks - 1 - step) % ranks, .reduces = step + 1 < ranks};
+}
+
+std::uint32_t ring_channels(const Group& group, const InstanceType& type) {
+    const RingSearch& search = group.domains == 1 ? type.one_domain : type.several_domains;
+    const auto doubled = static_cast<std::uint32_t>(2 * search.paths.size());
+    // NCCL copies the channels once more where few fast ones would leave NVLink idle (connect.cc).
+    const bool few_and_fast =
+        type.gpu.compute_capability >= 90 && group.domains > 1 && search.intra > 45_GBps && doubled < 16;
+    return few_and_fast ? 2 * doubled : doubled;
+}
+
+Schedule plan_ring_all_reduce(const Group& group, const InstanceType& type, const PlanRequest& request) {
+    const auto ranks = static_cast<std::uint32_t>(group.ranks.size());
+    assert(ranks >= 2 && ranks == group.domains * group.per_domain);
+    const RingSearch& search = group.domains == 1 ? type.one_domain : type.several_domains;
+    const ProtocolShape& protocol = request.shape->protocols[request.protocol];
+    Schedule schedule{.collective = Collective::all_reduce,
+                      .algorithm = "Ring",
+                      .protocol = request.protocol,
+                      .size = request.size,
+                      .steps = 2 * (ranks - 1),
+                      .chunks_in_flight = request.shape->buffer_steps / protocol.steps_a_chunk,
+                      .wire_per_data = protocol.wire_per_data,
+                      .launch = request.shape->launch[request.protocol],
+                      .channels = {}};
+    const auto parts =
+        split_over_channels(request.size, 2, request.channels, request.protocol == Protocol::ll, *request.shape);
+    for (std::uint32_t c = 0; c < parts.size(); ++c)
+        schedule.channels.push_back(
+            {.hops = ring_hops(group, search, c), .bytes = parts[c], .loops = loops_of(parts[c], ranks, request)});
+    return schedule;
+}
+
+}  // namespace fmsim

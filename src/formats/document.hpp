@@ -1,0 +1,63 @@
+// A JSON file on its way to values: read, checked against its schema, then asked value by value.
+//
+// Whoever finds a value that does not do adds a problem and goes on; `finish` refuses the file when there is any.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "fmsim/base.hpp"
+
+namespace fmsim {
+
+class Document {
+public:
+    // Throws InputError when the text is no JSON or does not follow the schema of that name.
+    Document(std::string_view text, std::string file, const std::string& schema);
+
+    // A place in it. Keys are known to be there once the schema has passed; optional ones are asked for with has().
+    class Spot {
+    public:
+        Spot operator[](const std::string& key) const;
+        Spot operator[](std::size_t index) const;
+        bool has(const std::string& key) const { return value_->contains(key); }
+        std::size_t size() const { return value_->size(); }
+        const nlohmann::json& json() const { return *value_; }
+
+        std::string text() const { return value_->get<std::string>(); }
+        double number() const { return value_->get<double>(); }
+        std::uint32_t count() const { return value_->get<std::uint32_t>(); }
+        Bytes bytes() const;  // a string with a unit, or a whole number
+        BytesPerSecond rate() const;
+        SimTime span() const;
+        void refuse(std::string expected) const;
+
+    private:
+        friend class Document;
+        Spot(Document& document, const nlohmann::json& value, std::string pointer)
+            : document_(&document), value_(&value), pointer_(std::move(pointer)) {}
+        Document* document_;
+        const nlohmann::json* value_;
+        std::string pointer_;
+    };
+
+    Spot root() { return Spot(*this, value_, ""); }
+    // Throws InputError when a spot was refused.
+    void finish();
+
+private:
+    [[noreturn]] void fail();
+
+    std::string_view text_;
+    std::string file_;
+    nlohmann::json value_;
+    std::vector<Problem> problems_;
+};
+
+// A value as a message shows it.
+std::string shown(const nlohmann::json& value);
+
+}  // namespace fmsim

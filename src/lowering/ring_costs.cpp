@@ -1,0 +1,71 @@
+#include "ring_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fmsim {
+namespace {
+
+HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Hop& hop) {
+    const InstanceType& type = topology.cluster.instance;
+    const RankId from = group.ranks[hop.from];
+    const RankId to = group.ranks[hop.to];
+    HopOnLinks placed;
+    placed.leaves_domain = hop.leaves_domain;
+    placed.route = hop.leaves_domain ? topology.network_route(from, hop.leave_group, hop.enter_group, to)
+                                     : topology.nvlink_route(from, to);
+    placed.latency = (hop.leaves_domain ? type.nic.hop_latency : type.nvlink.hop_latency)[schedule.protocol];
+    placed.credit_latency = hop.leaves_domain ? type.nic.wire_latency : type.nvlink.wire_latency;
+    placed.copy_limit = type.gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data;
+    return placed;
+}
+
+// A message may be cut into a number of stripes that divides the rails, each at least min_stripe long.
+std::uint32_t stripes(const InstanceType& type, double wire_bytes) {
+    const double wanted = std::ceil(wire_bytes / static_cast<double>(type.nic.min_stripe.count));
+    auto count = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(type.rails)));
+    while (type.rails % count != 0) --count;
+    return count;
+}
+
+}  // namespace
+
+std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule) {
+    std::vector<ChannelOnLinks> channels(schedule.channels.size());
+    Column<LinkId, double> demand;
+    demand.rows.resize(topology.links.size());
+    for (std::size_t c = 0; c < channels.size(); ++c)
+        for (const Hop& hop : schedule.channels[c].hops) {
+            channels[c].hops.push_back(on_links(topology, group, schedule, hop));
+            for (const auto& [link, share] : channels[c].hops.back().route) demand[link] += share;
+        }
+    for (ChannelOnLinks& channel : channels)
+        for (HopOnLinks& hop : channel.hops) {
+            hop.links_share = std::numeric_limits<double>::infinity();
+            for (const auto& [link, share] : hop.route)
+                hop.links_share = std::min(hop.links_share, topology.links[link].rate.value / demand[link]);
+        }
+    return channels;
+}
+
+bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
+    return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
+           a.copy_limit == b.copy_limit && a.links_share == b.links_share;
+}
+
+double message_limit(const InstanceType& type, double wire_bytes) {
+    return type.nic.carries.value * stripes(type, wire_bytes);
+}
+
+double own_limit(const InstanceType& type, const HopOnLinks& hop, Stage stage, double wire_bytes) {
+    return stage == Stage::copy ? hop.copy_limit : message_limit(type, wire_bytes);
+}
+
+double solo_seconds(const InstanceType& type, const HopOnLinks& hop, Stage stage, double wire_bytes) {
+    const bool on_route = hop.leaves_domain == (stage == Stage::flight);
+    const double limit = own_limit(type, hop, stage, wire_bytes);
+    return wire_bytes / (on_route ? std::min(limit, hop.links_share) : limit);
+}
+
+}  // namespace fmsim

@@ -1,0 +1,34 @@
+// How long a channel takes alone, by the (max,+) recurrence over the cells of its pipeline.
+//
+//   end(cell) = max over what it waits for of (end + lag) + its own duration
+//
+// which is what the engine would find, one chunk activity at a time, if nothing else shared the links. Where the ring
+// repeats the same hops (every domain alike), one period of it is computed and stands for all: the recurrence then
+// costs O(period x chunks x units), whatever the number of ranks.
+//
+// By hand: 2 ranks, 1 unit a chunk, 1 byte at 1 byte/ns, latency 5 ns: 2 steps a loop. Step 0 ends at 1 ns on both
+// hops, its data arrive at 6, step 1 ends at 7 and arrives at 12 ns.
+#pragma once
+
+#include "fmsim/base.hpp"
+#include "ring_costs.hpp"
+
+namespace fmsim {
+
+struct SoloRun {
+    SimTime makespan;      // from the first byte to the arrival of the last
+    double busiest{};      // seconds that the busiest stage works; the channel's rate alone is its bytes / this
+    double own_busiest{};  // the same if only the limits of SMs and stripes counted
+};
+
+SoloRun solo_run(const InstanceType& type, const Schedule& schedule, const Channel& channel,
+                 const ChannelOnLinks& placed);
+
+// The pipeline of a channel; `period` hops stand for all.
+Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed,
+                     std::size_t period);
+
+// The smallest number of hops after which a ring repeats itself.
+std::size_t period_of(const ChannelOnLinks& placed);
+
+}  // namespace fmsim

@@ -1,0 +1,102 @@
+#include "calls.hpp"
+
+#include <algorithm>
+
+namespace fmsim {
+namespace {
+
+constexpr std::int64_t kFloatBytes = 4;
+
+TableCell optional_cell(const std::optional<double>& value) { return value ? TableCell{*value} : TableCell{}; }
+
+}  // namespace
+
+Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, bool named) {
+    const bool measured =
+        std::any_of(calls.begin(), calls.end(), [](const auto& c) { return c.measured_us.has_value(); });
+    Table table;
+    table.columns = {
+        {.key = "name", .head = "operation", .in_text = named, .in_data = named},
+        {.key = "collective", .head = "collective", .in_text = named, .in_data = named},
+        {.key = "bytes", .head = "size", .unit = "(B)"},
+        {.key = "count", .head = "count", .unit = "(elements)", .in_data = false},
+        {.key = "type", .head = "type", .in_data = false},
+        {.key = "redop", .head = "redop", .in_data = false},
+        {.key = "root", .head = "root", .in_data = false},
+        {.key = "time_us", .head = "time", .unit = "(us)"},
+        {.key = "algbw_GBps", .head = "algbw", .unit = "(GB/s)", .digits = 4},
+        {.key = "busbw_GBps", .head = "busbw", .unit = "(GB/s)", .digits = 4},
+        {.key = "algorithm", .head = "algorithm"},
+        {.key = "protocol", .head = "protocol"},
+        {.key = "channels", .head = "channels"},
+        {.key = "limited_by", .head = "limited by"},
+        {.key = "busiest", .head = "", .in_text = false},
+        {.key = "launch_us", .head = "", .in_text = false},
+        {.key = "waiting_us", .head = "", .in_text = false},
+        {.key = "working_us", .head = "", .in_text = false},
+        {.key = "closed_form_us", .head = "", .in_text = false},
+        {.key = "measured_us", .head = "", .in_text = false, .in_data = measured},
+        {.key = "error_percent", .head = "", .in_text = false, .in_data = measured},
+    };
+    for (const auto& [call, finding, measured_us] : calls) {
+        TableCell error;
+        if (measured_us) error = error_percent(call.time(), *measured_us);
+        table.rows.push_back({call.call.name,
+                              std::string(name(call.call.collective)),
+                              call.call.size.count,
+                              call.call.size.count / kFloatBytes,
+                              std::string("float"),
+                              std::string("sum"),
+                              std::int64_t{-1},
+                              microseconds(call.time()),
+                              call.algbw_gbps(),
+                              call.busbw_gbps(ranks),
+                              call.algorithm,
+                              std::string(name(call.protocol)),
+                              std::int64_t{call.channels},
+                              finding.limited_by,
+                              finding.busiest,
+                              microseconds(finding.launch),
+                              microseconds(finding.waiting),
+                              microseconds(finding.working),
+                              microseconds(call.closed_form),
+                              optional_cell(measured_us),
+                              error});
+    }
+    return table;
+}
+
+Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks) {
+    Table table;
+    table.columns = {
+        {.key = "bytes", .head = "size", .unit = "(B)"},
+        {.key = "measured_us", .head = "measured", .unit = "(us)"},
+        {.key = "time_us", .head = "fmsim", .unit = "(us)"},
+        {.key = "error_percent", .head = "error", .unit = "(%)", .digits = 3},
+        {.key = "closed_form_us", .head = "closed form", .unit = "(us)"},
+        {.key = "closed_form_error_percent", .head = "error", .unit = "(%)", .digits = 3},
+        {.key = "busbw_GBps", .head = "busbw", .unit = "(GB/s)", .digits = 4},
+        {.key = "algorithm", .head = "algorithm"},
+        {.key = "protocol", .head = "protocol"},
+        {.key = "limited_by", .head = "limited by"},
+    };
+    for (const auto& [call, finding, measured_us] : calls) {
+        if (!measured_us) continue;
+        table.rows.push_back({call.call.size.count, *measured_us, microseconds(call.time()),
+                              error_percent(call.time(), *measured_us), microseconds(call.closed_form),
+                              error_percent(call.closed_form, *measured_us), call.busbw_gbps(ranks), call.algorithm,
+                              std::string(name(call.protocol)), finding.limited_by});
+    }
+    return table;
+}
+
+nlohmann::ordered_json provenance_json(const Provenance& provenance) {
+    nlohmann::ordered_json json;
+    json["schema_version"] = 1;
+    json["fmsim_version"] = provenance.fmsim_version;
+    json["constants_hash"] = provenance.constants_hash;
+    json["inputs_hash"] = provenance.inputs_hash;
+    return json;
+}
+
+}  // namespace fmsim

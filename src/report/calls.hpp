@@ -1,0 +1,17 @@
+// The table of predicted calls that `collective` and `run` share, so that both say the same of the same call.
+#pragma once
+
+#include "fmsim/report.hpp"
+#include "table.hpp"
+
+namespace fmsim {
+
+// nccl-tests' columns, then ours. In front of them the operation's name where `named`.
+Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, bool named);
+
+// Prediction, measurement and closed form side by side, for sizes that were measured.
+Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks);
+
+nlohmann::ordered_json provenance_json(const Provenance& provenance);
+
+}  // namespace fmsim

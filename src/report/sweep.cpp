@@ -1,0 +1,83 @@
+// A collective over a range of sizes.
+#include <fmt/format.h>
+
+#include "calls.hpp"
+
+namespace fmsim {
+namespace {
+
+std::string_view fidelity_name(Fidelity fidelity) { return fidelity == Fidelity::stream ? "stream" : "chunk"; }
+
+std::string head(const SweepReport& report) {
+    return fmt::format("# {} on {}: {} GPUs in {} NVLink domain{}, {} fidelity\n", name(report.collective),
+                       report.cluster, report.ranks, report.domains, report.domains == 1 ? "" : "s",
+                       fidelity_name(report.fidelity));
+}
+
+struct Errors {
+    ErrorSummary ours;
+    ErrorSummary closed_form;
+};
+Errors errors_of(const SweepReport& report) {
+    std::vector<double> ours, closed_form;
+    for (const auto& [call, finding, measured_us] : report.rows) {
+        if (!measured_us) continue;
+        ours.push_back(error_percent(call.time(), *measured_us));
+        closed_form.push_back(error_percent(call.closed_form, *measured_us));
+    }
+    return {summarise(ours), summarise(closed_form)};
+}
+
+std::string text_of(const SweepReport& report) {
+    std::string text = head(report);
+    if (!report.measurements) return text + to_text(calls_table(report.rows, report.ranks, false));
+    text +=
+        fmt::format("# beside {}: {}\n", printable(report.measurements->id), printable(report.measurements->source));
+    text += to_text(comparison_table(report.rows, report.ranks));
+    const Errors errors = errors_of(report);
+    text += fmt::format(
+        "# mean |error| over {} sizes: fmsim {:.1f} % (worst {:.1f} %), closed form {:.1f} % "
+        "(worst {:.1f} %)\n",
+        errors.ours.rows, errors.ours.mean_percent, errors.ours.worst_percent, errors.closed_form.mean_percent,
+        errors.closed_form.worst_percent);
+    return text;
+}
+
+std::string json_of(const SweepReport& report) {
+    nlohmann::ordered_json json = provenance_json(report.provenance);
+    json["collective"] = name(report.collective);
+    json["cluster"] = report.cluster;
+    json["ranks"] = report.ranks;
+    json["domains"] = report.domains;
+    json["fidelity"] = fidelity_name(report.fidelity);
+    json["rows"] = to_json(calls_table(report.rows, report.ranks, false));
+    if (report.measurements) {
+        const Errors errors = errors_of(report);
+        json["measurements"] = {{"id", report.measurements->id},
+                                {"source", report.measurements->source},
+                                {"rows", errors.ours.rows},
+                                {"mean_error_percent", errors.ours.mean_percent},
+                                {"worst_error_percent", errors.ours.worst_percent},
+                                {"closed_form_mean_error_percent", errors.closed_form.mean_percent},
+                                {"closed_form_worst_error_percent", errors.closed_form.worst_percent}};
+    }
+    json["assumptions"] = report.provenance.assumptions;
+    json["warnings"] = report.provenance.warnings;
+    return json.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string write(const SweepReport& report, Format format) {
+    switch (format) {
+        case Format::text:
+            return text_of(report);
+        case Format::json:
+            return json_of(report);
+        case Format::csv:
+            return to_csv(calls_table(report.rows, report.ranks, false));
+    }
+    return {};
+}
+
+}  // namespace fmsim

@@ -1,0 +1,118 @@
+#include "table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "fmsim/base.hpp"
+
+namespace fmsim {
+namespace {
+
+// Significant digits, without an exponent where people would not write one.
+std::string real_text(double value, int digits) {
+    std::string text = fmt::format("{:.{}g}", value, digits);
+    return text.find('e') == std::string::npos ? text : fmt::format("{:.0f}", value);
+}
+
+std::string cell_text(const TableCell& cell, const TableColumn& column) {
+    if (const auto* word = std::get_if<std::string>(&cell)) return printable(*word);
+    if (const auto* count = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *count);
+    if (const auto* value = std::get_if<double>(&cell)) {
+        const bool tiny = *value != 0 && std::abs(*value) < 1e-4;
+        return tiny ? fmt::format("{:.1e}", *value) : real_text(*value, column.digits);
+    }
+    return "-";
+}
+
+std::string csv_text(const TableCell& cell) {
+    if (const auto* count = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *count);
+    if (const auto* value = std::get_if<double>(&cell)) return fmt::format("{}", *value);
+    const auto* word = std::get_if<std::string>(&cell);
+    if (word == nullptr) return "";
+    if (word->find_first_of(",\"\n") == std::string::npos) return *word;
+    std::string quoted = "\"";
+    for (const char c : *word) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+}
+
+nlohmann::ordered_json json_value(const TableCell& cell) {
+    if (const auto* word = std::get_if<std::string>(&cell)) return *word;
+    if (const auto* count = std::get_if<std::int64_t>(&cell)) return *count;
+    if (const auto* value = std::get_if<double>(&cell)) return *value;
+    return nullptr;
+}
+
+// Characters, not bytes: the continuation bytes of UTF-8 take no place.
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t width, bool left) {
+    const std::string fill(width - std::min(width, width_of(text)), ' ');
+    return left ? text + fill : fill + text;
+}
+
+bool is_words(const Table& table, std::size_t column) {
+    return std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+        return std::holds_alternative<std::string>(row[column]) || std::holds_alternative<std::monostate>(row[column]);
+    });
+}
+
+std::string line_of(const std::string& margin, const std::vector<std::string>& cells) {
+    std::string line = margin;
+    for (const std::string& cell : cells) line += (&cell == &cells.front() ? "" : "  ") + cell;
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const Table& table) {
+    const std::size_t lines = table.rows.size() + 2;
+    std::vector<std::vector<std::string>> grid(lines);  // heads, units, rows
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const TableColumn& column = table.columns[c];
+        if (!column.in_text) continue;
+        std::vector<std::string> texts{column.head, column.unit};
+        for (const auto& row : table.rows) texts.push_back(cell_text(row[c], column));
+        std::size_t width = 0;
+        for (const std::string& text : texts) width = std::max(width, width_of(text));
+        for (std::size_t line = 0; line < lines; ++line)
+            grid[line].push_back(padded(texts[line], width, is_words(table, c)));
+    }
+    std::string text;
+    for (std::size_t line = 0; line < lines; ++line) text += line_of(line < 2 ? "# " : "  ", grid[line]);
+    return text;
+}
+
+std::string to_csv(const Table& table) {
+    std::string csv;
+    const auto add_line = [&](auto&& cell_of) {
+        std::string separator;
+        for (std::size_t c = 0; c < table.columns.size(); ++c) {
+            if (!table.columns[c].in_data) continue;
+            csv += separator + cell_of(c);
+            separator = ",";
+        }
+        csv += "\n";
+    };
+    add_line([&](std::size_t c) { return table.columns[c].key; });
+    for (const auto& row : table.rows) add_line([&](std::size_t c) { return csv_text(row[c]); });
+    return csv;
+}
+
+nlohmann::ordered_json to_json(const Table& table) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& row : table.rows) {
+        auto object = nlohmann::ordered_json::object();
+        for (std::size_t c = 0; c < table.columns.size(); ++c)
+            if (table.columns[c].in_data) object[table.columns[c].key] = json_value(row[c]);
+        list.push_back(std::move(object));
+    }
+    return list;
+}
+
+}  // namespace fmsim
