@@ -16,7 +16,7 @@ namespace fmsim {
 
 // Where the time of a call went. The three add up to it.
 struct CallFinding {
-    std::string limited_by;  // "EFA", "NVLink", "PCIe", "channels" (an SM's copy rate, a message's stripes),
+    std::string limited_by;  // "EFA", "NVLink", "PCIe", "channels" (the copy rate of their SMs),
                              // "latency" where less than half the time goes to bytes, "nothing" for 0 bytes
     std::string busiest;     // the link that held it, by name; empty when none did
     SimTime launch;          // of the kernel

@@ -100,7 +100,7 @@ struct Problem {
 // input come out escaped, so that no file can write to a terminal.
 std::string to_text(const Problem& problem);
 
-// `text` cut to a length a line can hold, control characters escaped.
+// `text` cut to a length a line can hold; control characters and what is no UTF-8 escaped.
 std::string printable(std::string_view text);
 
 // The word of `known` closest to `word`, when one is close enough to be what was meant.

@@ -54,9 +54,12 @@ struct Hop {
 
 // One pass over a channel's data: a chunk a rank goes round.
 struct Loop {
-    double chunk{};          // bytes; equal for all ranks (docs/models/ring.md, remainders)
-    std::uint32_t slices{};  // of a chunk: what is signalled and sent to a NIC as one message
-    std::uint32_t units{};   // of a chunk: what is passed on at once; a multiple of the slices
+    double chunk{};        // bytes; equal for all ranks (docs/models/ring.md, remainders)
+    double unit{};         // bytes that are passed on at once; the last unit of a chunk may be shorter
+    bool whole_message{};  // a NIC sends the chunk as one message, not each unit as its own
+
+    std::uint32_t units() const;
+    double unit_bytes(std::uint32_t unit_index) const;
 };
 
 // Hop h of a ring is followed by hop h + 1; the last by the first.

@@ -43,6 +43,9 @@ private:
 // The whole file; "-" is standard input. Throws InputError when it cannot be read or is larger than 256 MiB.
 std::string read_file(const std::string& path);
 
+// Beyond it a size is refused: no machine moves as much in the 2.56 hours that a run can last.
+inline constexpr Bytes kLargestSize{std::int64_t{1} << 50};
+
 Job parse_job(std::string_view text, const std::string& file);
 Measurements parse_measurements(std::string_view text, const std::string& file);
 

@@ -56,7 +56,6 @@ struct Nic {
     PerProtocol<SimTime> hop_latency;  // proxy, NIC, fabric and completion of one step between GPUs
     SimTime wire_latency;              // NIC to NIC alone, such as a control message or an acknowledgement takes
     SimTime reported_latency;          // what the plugin tells NCCL's tuner; a knob, no physics
-    Bytes min_stripe;                  // a message of n bytes is cut over at most n / min_stripe NICs, rounded up
 };
 
 struct PcieSwitch {
@@ -145,7 +144,7 @@ public:
     // Between two GPUs of one domain.
     Route nvlink_route(RankId from, RankId to) const;
     // Between two domains: over all NICs of group `leave` beside the sender to those of group `enter` beside the
-    // receiver, in equal shares. (How many NICs one message really takes is a question of its size: see min_stripe.)
+    // receiver, in equal shares.
     Route network_route(RankId from, std::uint32_t leave, std::uint32_t enter, RankId to) const;
 
     std::string name(DeviceId device) const;  // "p5.48xlarge[1]/gpu3"

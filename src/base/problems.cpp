@@ -37,30 +37,32 @@ std::size_t edits(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-// How long the control character at the head of `text` is; 0 when another one stands there. U+0080 to U+009f, which
-// some terminals obey, have two bytes in UTF-8.
-std::size_t control_bytes(std::string_view text) {
+// How many bytes the character at the head of `text` has; 0 when it is none that can be shown: a control character
+// (U+0080 to U+009f among them, which some terminals obey) or no UTF-8.
+std::size_t shown_bytes(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
-    return byte(0) == 0xc2 && text.size() > 1 && byte(1) >= 0x80 && byte(1) < 0xa0 ? 2 : 0;
+    if (byte(0) < 0x80) return byte(0) >= 0x20 && byte(0) != 0x7f ? 1 : 0;
+    if (byte(0) < 0xc2 || byte(0) > 0xf4) return 0;
+    const std::size_t length = byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
+    if (text.size() < length || (byte(0) == 0xc2 && byte(1) < 0xa0)) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    return length;
 }
 
 }  // namespace
 
 std::string printable(std::string_view text) {
     std::string shown;
-    std::string_view rest = text.substr(0, kLongestShown);
-    while (!rest.empty()) {
-        const std::size_t control = control_bytes(rest);
-        for (const char c : rest.substr(0, control)) shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        if (control == 0) shown += rest.front();
-        rest.remove_prefix(std::max<std::size_t>(control, 1));
-    }
-    // A cut may fall inside a character of several bytes: drop the broken end.
-    if (text.size() > kLongestShown) {
-        while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0xc0) == 0x80) shown.pop_back();
-        if (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0x80) != 0) shown.pop_back();
-        shown += "...";
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t whole = shown_bytes(text.substr(at));
+        const std::size_t length = std::max<std::size_t>(whole, 1);
+        if (at + length > kLongestShown) return shown + "...";
+        if (whole > 0)
+            shown += text.substr(at, length);
+        else
+            shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at]));
+        at += length;
     }
     return shown;
 }

@@ -31,21 +31,30 @@ std::vector<Bytes> sizes_of(const Options& options, const std::optional<Measurem
     return sizes;
 }
 
-void warn_of_mismatch(const Options& options, const Measurements& measurements) {
+// What was asked, for the hash of the inputs.
+std::string inputs_of(Collective collective, const std::vector<Bytes>& sizes) {
+    std::string words(name(collective));
+    for (const Bytes size : sizes) words += fmt::format(" {}", size.count);
+    return words + "\n";
+}
+
+void warn_of_mismatch(const Options& options, Collective collective, const Measurements& measurements) {
     if (measurements.cluster != options.scenario.cluster)
         spdlog::warn("{} was measured on {}, the prediction is for {}", printable(options.measured),
                      printable(measurements.cluster), printable(options.scenario.cluster));
-    if (measurements.collective != options.collective)
+    if (measurements.collective != name(collective))
         spdlog::warn("{} measured {}, the prediction is for {}", printable(options.measured),
-                     printable(measurements.collective), options.collective);
+                     printable(measurements.collective), name(collective));
 }
 
 int run_collective(const Options& options) {
     const Collective collective = parse_collective(options.collective);
     std::optional<Measurements> measurements;
+    std::string measured_text;
     if (!options.measured.empty()) {
-        measurements = parse_measurements(read_file(options.measured), options.measured);
-        warn_of_mismatch(options, *measurements);
+        measured_text = read_file(options.measured);
+        measurements = parse_measurements(measured_text, options.measured);
+        warn_of_mismatch(options, collective, *measurements);
     }
     const auto sizes = sizes_of(options, measurements);
     const Scenario scenario = make_scenario(options.scenario);
@@ -56,7 +65,7 @@ int run_collective(const Options& options) {
                        .fidelity = options.scenario.fidelity,
                        .rows = {},
                        .measurements = measurements,
-                       .provenance = provenance(scenario, options.collective + options.sizes)};
+                       .provenance = provenance(scenario, inputs_of(collective, sizes) + measured_text)};
     for (const Bytes size : sizes) {
         const Job job{.name = "", .calls = {{to_text(size), collective, size}}};
         const Prediction prediction = predict(scenario.topology, job, scenario.nccl, scenario.predict);

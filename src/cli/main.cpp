@@ -1,6 +1,7 @@
 // The program: which command, and what its end means to the shell.
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 
 #include <spdlog/spdlog.h>
@@ -68,7 +69,8 @@ int run_program(int argc, char** argv) {
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return program.exit(error) == 0 ? kGood : kUsage;
+        if (program.exit(error) != 0) return kUsage;
+        return std::cout.flush() ? kGood : kBadInput;  // the help of a full disk is no help
     }
     return run_action(action);
 }

@@ -25,7 +25,8 @@ void add_options(CLI::App& command, Output& output) {
 }
 
 void start_notes(bool quiet) {
-    const bool plain = std::getenv("NO_COLOR") != nullptr;
+    const char* const no_color = std::getenv("NO_COLOR");  // counts when it is not empty: https://no-color.org
+    const bool plain = no_color != nullptr && *no_color != '\0';
     auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(plain ? spdlog::color_mode::never
                                                                             : spdlog::color_mode::automatic);
     auto logger = std::make_shared<spdlog::logger>("fmsim", std::move(sink));
@@ -41,6 +42,13 @@ namespace {
         {{.file = file, .line = 0, .pointer = "", .expected = "expected a file that can be written", .found = ""}});
 }
 
+bool write_whole(const std::filesystem::path& path, const std::string& content) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(content.data(), static_cast<std::streamsize>(content.size()));
+    file.close();
+    return static_cast<bool>(file);
+}
+
 }  // namespace
 
 void emit(const Output& output, const std::string& result) {
@@ -50,16 +58,24 @@ void emit(const Output& output, const std::string& result) {
         return;
     }
     // A pipe or a device is written as it is; a file is replaced when the new one is complete.
-    const std::filesystem::path path(output.file);
-    const bool special = std::filesystem::exists(path) && !std::filesystem::is_regular_file(path);
-    const std::filesystem::path written = special ? path : std::filesystem::path(output.file + ".part");
-    std::ofstream file(written, std::ios::binary);
-    if (!file.write(result.data(), static_cast<std::streamsize>(result.size())) || !file.flush())
-        cannot_write(output.file);
-    file.close();
     std::error_code error;
-    if (!special) std::filesystem::rename(written, path, error);
-    if (error) cannot_write(output.file);
+    std::filesystem::path target = std::filesystem::canonical(output.file, error);  // where a link leads
+    if (error) target = output.file;
+    const auto status = std::filesystem::status(target, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+        if (!write_whole(target, result)) cannot_write(output.file);
+        return;
+    }
+    std::filesystem::path part = target;
+    part += ".part";
+    bool written = write_whole(part, result);
+    if (written) {
+        std::filesystem::rename(part, target, error);
+        written = !error;
+    }
+    if (written) return;
+    std::filesystem::remove(part, error);
+    cannot_write(output.file);
 }
 
 }  // namespace fmsim::cli

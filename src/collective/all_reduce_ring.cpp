@@ -47,17 +47,11 @@ std::vector<Hop> ring_hops(const Group& group, const RingSearch& search, std::ui
     return hops;
 }
 
+// LL and LL128 pass on what a round of their threads moves, and a NIC sends the chunk when it is whole. Simple passes
+// on slices, and a NIC sends each.
 Loop loop_of(double chunk, const ProtocolShape& protocol, double slice_floor) {
-    Loop loop{.chunk = chunk, .slices = 1, .units = 1};
-    if (protocol.slices_a_chunk > 1) {
-        const double slice = std::max(chunk / protocol.slices_a_chunk, slice_floor);
-        loop.slices = static_cast<std::uint32_t>(std::max(1.0, std::ceil(chunk / slice)));
-    }
-    loop.units = loop.slices;
-    if (protocol.unit.count > 0)
-        loop.units =
-            static_cast<std::uint32_t>(std::max(1.0, std::ceil(chunk / static_cast<double>(protocol.unit.count))));
-    return loop;
+    if (protocol.unit.count > 0) return {chunk, std::min(chunk, static_cast<double>(protocol.unit.count)), true};
+    return {chunk, std::min(chunk, std::max(chunk / protocol.slices_a_chunk, slice_floor)), false};
 }
 
 std::vector<Loop> loops_of(Bytes bytes, std::uint32_t ranks, const PlanRequest& request) {
@@ -74,6 +68,13 @@ std::vector<Loop> loops_of(Bytes bytes, std::uint32_t ranks, const PlanRequest& 
 }
 
 }  // namespace
+
+// A hair is taken off before rounding up: two halves are two units, however they were computed.
+std::uint32_t Loop::units() const { return static_cast<std::uint32_t>(std::max(1.0, std::ceil(chunk / unit - 1e-9))); }
+
+double Loop::unit_bytes(std::uint32_t unit_index) const {
+    return unit_index + 1 < units() ? unit : chunk - unit * (units() - 1);
+}
 
 RingSend ring_all_reduce_send(std::uint32_t ranks, std::uint32_t hop, std::uint32_t step) {
     // The sender of hop h is at position h of the ring; step 0 sends the chunk before its own.

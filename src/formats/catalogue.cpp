@@ -58,8 +58,7 @@ Nic nic_of(const Spot& root) {
             .carries = value(root["carries"]).rate(),
             .hop_latency = spans(root["hop_latency"]),
             .wire_latency = value(root["wire_latency"]).span(),
-            .reported_latency = value(root["reported_latency"]).span(),
-            .min_stripe = value(root["min_stripe"]).bytes()};
+            .reported_latency = value(root["reported_latency"]).span()};
 }
 
 RingSearch search_of(const Spot& spot) {
@@ -125,9 +124,13 @@ NcclTuning tuning_of(const Spot& spot) {
             .bytes_a_thread = per_protocol<std::int64_t>(spot["bytes_a_thread"], whole)};
 }
 
+// The words stand where a file has its pointer.
 [[noreturn]] void refuse(std::string_view words, std::string expected) {
-    throw InputError(
-        {{.file = "", .line = 0, .pointer = "", .expected = std::move(expected), .found = std::string(words)}});
+    throw InputError({{.file = "",
+                       .line = 0,
+                       .pointer = fmt::format("\"{}\"", words),
+                       .expected = std::move(expected),
+                       .found = ""}});
 }
 
 }  // namespace

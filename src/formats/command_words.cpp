@@ -1,7 +1,9 @@
 // Words of the command line -> values: files, size ranges, collectives, protocols.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -28,7 +30,9 @@ Bytes size_word(std::string_view word) {
     while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
     while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
     const auto size = parse_bytes(word);
-    if (!size) refuse("--sizes", "expected a size such as \"64MiB\" or 1048576", word);
+    if (!size) refuse("--sizes", "expected a size such as \"64MiB\" or 1048576", fmt::format("\"{}\"", word));
+    if (*size > kLargestSize)
+        refuse("--sizes", fmt::format("expected a size of at most {}", to_text(kLargestSize)), word);
     return *size;
 }
 
@@ -69,8 +73,11 @@ auto named(const All& all, std::string_view word, const char* where, const char*
 }  // namespace
 
 std::string read_file(const std::string& path) {
+    if (path.empty()) refuse("", "expected the name of a file", "");
     std::ifstream file;
     if (path != "-") {
+        std::error_code unknown;
+        if (std::filesystem::is_directory(path, unknown)) refuse(path, "expected a file", "a folder");
         file.open(path, std::ios::binary);
         if (!file) refuse(path, "expected a file that can be read", "");
     }

@@ -1,11 +1,28 @@
 #include "document.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include <fmt/format.h>
 
+#include "fmsim/formats.hpp"
 #include "outline.hpp"
 #include "schema_check.hpp"
 
 namespace fmsim {
+namespace {
+
+// What a terminal would obey, U+0080 to U+009f among it, which have two bytes in UTF-8.
+bool has_control_characters(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (byte < 0x20 || byte == 0x7f) return true;
+        if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0) return true;
+    }
+    return false;
+}
+
+}  // namespace
 
 Document::Document(std::string_view text, std::string file, const std::string& schema)
     : text_(text), file_(std::move(file)) {
@@ -20,8 +37,18 @@ void Document::finish() {
     if (!problems_.empty()) fail();
 }
 
+void Document::refuse(std::vector<Problem> problems) {
+    problems_ = std::move(problems);
+    fail();
+}
+
 void Document::fail() {
+    const bool more = problems_.size() >= kMostProblems;
+    if (more) problems_.resize(kMostProblems);
     add_lines(problems_, text_);
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const Problem& a, const Problem& b) { return a.line < b.line; });
+    if (more) problems_.push_back({file_, 0, "", "there may be more problems than these", ""});
     throw InputError(std::move(problems_));
 }
 
@@ -33,15 +60,29 @@ Document::Spot Document::Spot::operator[](std::size_t index) const {
     return Spot(*document_, value_->at(index), fmt::format("{}/{}", pointer_, index));
 }
 
+std::string Document::Spot::name() const {
+    std::string name = text();
+    if (has_control_characters(name)) refuse("expected a name without control characters");
+    return name;
+}
+
+std::uint32_t Document::Spot::count() const {
+    const auto number = value_->get<std::int64_t>();
+    if (number >= 0 && number <= std::numeric_limits<std::uint32_t>::max()) return static_cast<std::uint32_t>(number);
+    refuse("expected a whole number below 2^32");
+    return 0;
+}
+
 Bytes Document::Spot::bytes() const {
-    if (value_->is_number_unsigned()) {
-        const auto count = value_->get<std::uint64_t>();
-        if (count <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-            return {static_cast<std::int64_t>(count)};
-    } else if (value_->is_string()) {
-        if (const auto size = parse_bytes(text())) return *size;
-    }
-    refuse("expected a size with a unit, such as \"64 MiB\"");
+    std::optional<Bytes> size;
+    if (value_->is_string())
+        size = parse_bytes(text());
+    else if (value_->is_number_unsigned())
+        size = Bytes{static_cast<std::int64_t>(
+            std::min<std::uint64_t>(value_->get<std::uint64_t>(), std::numeric_limits<std::int64_t>::max()))};
+    if (size && *size <= kLargestSize) return *size;
+    refuse(size ? fmt::format("expected a size of at most {}", to_text(kLargestSize))
+                : "expected a size with a unit, such as \"64 MiB\"");
     return {};
 }
 

@@ -28,8 +28,9 @@ public:
         const nlohmann::json& json() const { return *value_; }
 
         std::string text() const { return value_->get<std::string>(); }
+        std::string name() const;  // a text that can be shown as it is
         double number() const { return value_->get<double>(); }
-        std::uint32_t count() const { return value_->get<std::uint32_t>(); }
+        std::uint32_t count() const;
         Bytes bytes() const;  // a string with a unit, or a whole number
         BytesPerSecond rate() const;
         SimTime span() const;
@@ -47,6 +48,8 @@ public:
     Spot root() { return Spot(*this, value_, ""); }
     // Throws InputError when a spot was refused.
     void finish();
+    // For problems found later, in the values: throws InputError with the lines.
+    [[noreturn]] void refuse(std::vector<Problem> problems);
 
 private:
     [[noreturn]] void fail();

@@ -4,7 +4,7 @@
 // lines. This pass keeps no value, so a hostile text costs little.
 #pragma once
 
-#include <map>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +13,11 @@
 
 namespace fmsim {
 
-// What is wrong with the text as JSON: its syntax, a nesting beyond 64, a key twice in one object. Empty: nothing.
+// After so many problems a file is not looked at further.
+inline constexpr std::size_t kMostProblems = 100;
+
+// What is wrong with the text as JSON: its syntax, a nesting beyond 64, more values than memory should hold, a key
+// twice in one object. Empty: nothing.
 std::vector<Problem> outline_problems(std::string_view text, const std::string& file);
 
 // Gives each problem without a line the line of the value its pointer names, or of the closest one around it.

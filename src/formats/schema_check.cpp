@@ -11,6 +11,7 @@
 
 #include "document.hpp"
 #include "embedded.hpp"
+#include "outline.hpp"
 
 namespace fmsim {
 namespace {
@@ -67,12 +68,19 @@ std::string quoted(const std::string& message, std::string_view after) {
 constexpr std::string_view kUnknownKey = "'additionalProperties' constraints: ";
 constexpr std::string_view kMissingKey = "Missing required property ";
 
-Problem unknown_key(const json& schema, const Pointer& object, const std::string& key) {
+// valijson names one unknown key of an object; these are all.
+std::vector<Problem> unknown_keys(const json& schema, const Pointer& at, const json& object) {
     std::vector<std::string> known;
     for (const auto& [name, property] : schema.value("properties", json::object()).items()) known.push_back(name);
-    std::string expected = "no such key";
-    if (const auto meant = nearest(key, known)) expected += fmt::format("; did you mean \"{}\"?", *meant);
-    return {.pointer = (object / key).to_string(), .expected = std::move(expected)};
+    std::vector<Problem> problems;
+    for (const auto& [key, member] : object.items()) {
+        if (key.starts_with("x-") || std::find(known.begin(), known.end(), key) != known.end()) continue;
+        std::string expected = "no such key";
+        if (const auto meant = nearest(key, known)) expected += fmt::format("; did you mean \"{}\"?", *meant);
+        problems.push_back({.pointer = (at / key).to_string(), .expected = std::move(expected)});
+        if (problems.size() == kMostProblems) break;
+    }
+    return problems;
 }
 
 Problem missing_key(const json& schema, const json& root, const Pointer& object, const std::string& key) {
@@ -89,36 +97,33 @@ public:
             .populateSchema(valijson::adapters::NlohmannJsonAdapter(root_), schema_);
     }
 
-    // Problems of one pass. Unknown keys are taken out of `value`, since valijson names one of an object at a time.
-    std::vector<Problem> pass(json& value, bool& again) {
+    std::vector<Problem> problems(const json& value) {
         valijson::ValidationResults results;
         valijson::Validator(valijson::Validator::kStrongTypes)
             .validate(schema_, valijson::adapters::NlohmannJsonAdapter(value), &results);
         std::vector<Problem> problems;
-        std::vector<Pointer> strays;
         for (const auto& error : results) {
-            // What contains a bad value is bad too: only the innermost is worth saying.
-            if (error.description.starts_with("Failed to validate")) continue;
-            const auto tokens = tokens_of(error.context);
-            const Pointer at = pointer_of(tokens);
-            const json& schema = schema_at(tokens, root_);
-            if (error.description.find(kUnknownKey) != std::string::npos) {
-                const std::string key = quoted(error.description, kUnknownKey);
-                problems.push_back(unknown_key(schema, at, key));
-                strays.push_back(at / key);
-            } else if (error.description.starts_with(kMissingKey)) {
-                problems.push_back(missing_key(schema, root_, at, quoted(error.description, kMissingKey)));
-            } else {
-                problems.push_back(
-                    {.pointer = at.to_string(), .expected = describe(schema), .found = shown(value.at(at))});
-            }
+            for (Problem& problem : problems_of(error, value))
+                if (std::find(problems.begin(), problems.end(), problem) == problems.end())
+                    problems.push_back(std::move(problem));
+            if (problems.size() >= kMostProblems) break;
         }
-        for (const Pointer& stray : strays) value.at(stray.parent_pointer()).erase(stray.back());
-        again = !strays.empty();
         return problems;
     }
 
 private:
+    std::vector<Problem> problems_of(const valijson::ValidationResults::Error& error, const json& value) const {
+        // What contains a bad value is bad too: only the innermost is worth saying.
+        if (error.description.starts_with("Failed to validate")) return {};
+        const auto tokens = tokens_of(error.context);
+        const Pointer at = pointer_of(tokens);
+        const json& schema = schema_at(tokens, root_);
+        if (error.description.find(kUnknownKey) != std::string::npos) return unknown_keys(schema, at, value.at(at));
+        if (error.description.starts_with(kMissingKey))
+            return {missing_key(schema, root_, at, quoted(error.description, kMissingKey))};
+        return {{.pointer = at.to_string(), .expected = describe(schema), .found = shown(value.at(at))}};
+    }
+
     const json& root_;
     valijson::Schema schema_;
 };
@@ -127,15 +132,8 @@ private:
 
 std::vector<Problem> schema_problems(const json& value, const std::string& name, const std::string& file) {
     const json root = load(name);
-    Check check(root);
-    json left = value;
-    std::vector<Problem> all;
-    for (bool again = true; again;) {
-        for (Problem& problem : check.pass(left, again)) {
-            problem.file = file;
-            if (std::find(all.begin(), all.end(), problem) == all.end()) all.push_back(std::move(problem));
-        }
-    }
+    std::vector<Problem> all = Check(root).problems(value);
+    for (Problem& problem : all) problem.file = file;
     return all;
 }
 

@@ -1,6 +1,8 @@
 // Bare systems: links with a capacity, flows over them. A flow is an activity that waits for its start and its latency.
-#include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "document.hpp"
 #include "fmsim/formats.hpp"
@@ -20,18 +22,32 @@ SimTime instant(const Spot& flow, const char* key) {
     }
 }
 
+struct Links {
+    std::map<std::string, ResourceId> ids;
+    std::vector<std::size_t> last_flow;  // that names the link, counted from 1: finds one named twice
+};
+
+Links add_links(const Spot& list, SystemBuilder& builder) {
+    Links links;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const ResourceId id = builder.add_resource(list[i]["capacity"].number());
+        if (!links.ids.emplace(list[i]["id"].name(), id).second)
+            list[i]["id"].refuse("expected a name of its own for each link");
+    }
+    links.last_flow.resize(list.size());
+    return links;
+}
+
 // The resources of a flow's route; refuses a link that is unknown or named twice.
-std::vector<Use> uses_of(const Spot& route, const std::map<std::string, ResourceId>& links) {
+std::vector<Use> uses_of(const Spot& route, Links& links, std::size_t flow) {
     std::vector<Use> uses;
     for (std::size_t i = 0; i < route.size(); ++i) {
-        const auto link = links.find(route[i].text());
-        if (link == links.end()) {
+        const auto link = links.ids.find(route[i].text());
+        if (link == links.ids.end()) {
             route[i].refuse("expected the name of a link");
             continue;
         }
-        const bool again =
-            std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.resource == link->second; });
-        if (again)
+        if (std::exchange(links.last_flow[link->second.value], flow) == flow)
             route[i].refuse("expected each link once in a route");
         else
             uses.push_back({link->second, 1});
@@ -39,30 +55,29 @@ std::vector<Use> uses_of(const Spot& route, const std::map<std::string, Resource
     return uses;
 }
 
+// Nothing when the start and the latency are no delay that a run can hold.
+std::optional<SimTime> delay_of(const Spot& flow) {
+    const SimTime start = instant(flow, "start_s");
+    const SimTime latency = instant(flow, "latency_s");
+    if (start <= SimTime::max() - latency) return start + latency;
+    flow["latency_s"].refuse("expected a start and latency of less than 2.56 hours together");
+    return std::nullopt;
+}
+
 SolveCase case_of(const Spot& spot) {
-    SolveCase solve{.id = spot["id"].text(), .flows = {}, .system = {}};
+    SolveCase solve{.id = spot["id"].name(), .flows = {}, .system = {}};
     SystemBuilder builder;
-    std::map<std::string, ResourceId> links;
-    const Spot link_list = spot["links"];
-    for (std::size_t i = 0; i < link_list.size(); ++i) {
-        const ResourceId id = builder.add_resource(link_list[i]["capacity"].number());
-        if (!links.emplace(link_list[i]["id"].text(), id).second)
-            link_list[i]["id"].refuse("expected a name of its own for each link");
-    }
+    Links links = add_links(spot["links"], builder);
     const Spot flows = spot["flows"];
-    bool sound = true;
+    std::set<std::string> names;
     for (std::size_t i = 0; i < flows.size(); ++i) {
         const Spot flow = flows[i];
-        const auto uses = uses_of(flow["route"], links);
-        sound = sound && uses.size() == flow["route"].size();
-        solve.flows.push_back(flow["id"].text());
-        const SimTime start = instant(flow, "start_s");
-        const SimTime latency = instant(flow, "latency_s");
-        if (start > SimTime::max() - latency) {
-            flow["latency_s"].refuse("expected a start and latency of less than 2.56 hours together");
-            continue;
-        }
-        if (sound) builder.add({.delay = start + latency, .work = flow["bytes"].number(), .uses = uses});
+        solve.flows.push_back(flow["id"].name());
+        if (!names.insert(solve.flows.back()).second) flow["id"].refuse("expected a name of its own for each flow");
+        const auto uses = uses_of(flow["route"], links, i + 1);
+        const auto delay = delay_of(flow);
+        // A flow that was refused may lack its uses: the file is on its way out, and goes on for its other problems.
+        if (delay && !uses.empty()) builder.add({.delay = *delay, .work = flow["bytes"].number(), .uses = uses});
     }
     solve.system = std::move(builder).build();
     return solve;

@@ -12,12 +12,16 @@ Job parse_job(std::string_view text, const std::string& file) {
     const Document::Spot operations = root["operations"];
     for (std::size_t i = 0; i < operations.size(); ++i) {
         const Document::Spot operation = operations[i];
-        job.calls.push_back({.name = operation.has("name") ? operation["name"].text() : fmt::format("operation {}", i),
+        job.calls.push_back({.name = operation.has("name") ? operation["name"].name() : fmt::format("operation {}", i),
                              .collective = parse_collective(operation["collective"].text()),
                              .size = operation["size"].bytes()});
     }
     document.finish();
-    check(job);
+    try {
+        check(job);
+    } catch (const InputError& error) {
+        document.refuse(error.problems);
+    }
     return job;
 }
 

@@ -111,12 +111,11 @@ const SoloRun& Lowering::solo(const Schedule& schedule, const Channel& channel, 
                           placed.hops.end(), cost_alike);
     });
     if (known != solved_.end()) return known->run;
-    solved_.push_back({&channel, &placed, solo_run(topology_.cluster.instance, schedule, channel, placed)});
+    solved_.push_back({&channel, &placed, solo_run(schedule, channel, placed)});
     return solved_.back().run;
 }
 
 void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed) {
-    const InstanceType& type = topology_.cluster.instance;
     const Pipeline pipe = pipeline_of(schedule, schedule.channels[c], placed, placed.hops.size());
     std::vector<std::vector<Use>> uses(placed.hops.size());
     for (std::size_t h = 0; h < uses.size(); ++h)
@@ -124,11 +123,11 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
 
     const auto last = walk<ActivityId>(pipe, [&](const Cell& cell, std::span<const After<ActivityId>> waits) {
         const HopOnLinks& hop = placed.hops[cell.hop];
-        const bool on_route = hop.leaves_domain == (cell.stage == Stage::flight);
-        const ActivityId made = add({.work = cell.wire_bytes,
-                                     .rate_limit = own_limit(type, hop, cell.stage, cell.wire_bytes),
-                                     .uses = on_route ? std::span<const Use>(uses[cell.hop]) : std::span<const Use>{}},
-                                    c, 2 * cell.hop + static_cast<std::uint32_t>(cell.stage));
+        const ActivityId made =
+            add({.work = cell.wire_bytes,
+                 .rate_limit = own_limit(hop, cell.stage),
+                 .uses = on_route(hop, cell.stage) ? std::span<const Use>(uses[cell.hop]) : std::span<const Use>{}},
+                c, 2 * cell.hop + static_cast<std::uint32_t>(cell.stage));
         for (const auto& [before, lag] : waits) builder_.order(before, made, lag);
         if (waits.empty()) builder_.order(span_.launch, made);
         return made;
@@ -140,7 +139,7 @@ void Lowering::refuse_too_many(const Schedule& schedule) const {
     double cells = 0;
     for (const Channel& channel : schedule.channels)
         for (const Loop& loop : channel.loops)
-            cells += static_cast<double>(channel.hops.size()) * schedule.steps * loop.units;
+            cells += static_cast<double>(channel.hops.size()) * schedule.steps * loop.units();
     if (cells > kMostActivities)
         throw LimitReached(
             fmt::format("chunk fidelity would need {:.2g} transfers for {}; the most is {:.0g}. Use "

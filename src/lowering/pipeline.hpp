@@ -49,7 +49,6 @@ enum class Stage : std::uint8_t { copy, flight };
 struct Cell {
     std::uint32_t hop{};
     Stage stage{};
-    std::uint32_t loop{};
     double wire_bytes{};
 };
 
@@ -79,14 +78,15 @@ private:
 
     void hop_of_chunk(std::uint32_t hop);
     void copy(std::uint32_t hop, std::uint32_t unit);
-    void flight(std::uint32_t hop, std::uint32_t slice, double bytes);
+    void flight(std::uint32_t hop, std::uint32_t message, double data);
     void wait_for_data(std::uint32_t hop, std::uint32_t unit);
     void wait_for_receiver(std::uint32_t hop, std::uint32_t unit);
-    void wait_for_own_buffer(std::uint32_t hop, std::uint32_t slice);
-    Value add(std::uint32_t hop, Stage stage, double bytes, Last& last);
+    void wait_for_own_buffer(std::uint32_t hop, std::uint32_t message);
+    Value add(std::uint32_t hop, Stage stage, double data, Last& last);
 
     const Loop& loop() const { return pipe_.loops[loop_]; }
-    std::uint32_t units_a_slice(const Loop& loop) const { return (loop.units + loop.slices - 1) / loop.slices; }
+    // The message that carries a unit of this loop.
+    std::uint32_t message_of(std::uint32_t unit) const { return loop().whole_message ? 0 : unit; }
     // The loop and so the cut of an earlier chunk.
     const Loop& loop_of(std::uint64_t chunk) const { return pipe_.loops[chunk / pipe_.steps]; }
     Value& at(std::uint64_t chunk, std::uint32_t hop, Stage stage, std::uint32_t part) {
@@ -116,7 +116,7 @@ PipelineWalk<Value, Make>::PipelineWalk(const Pipeline& pipe, Make make)
       last_flight_(hops_) {
     // With one chunk in flight a cell would wait for one that comes after it.
     assert(pipe.chunks_in_flight >= 2);
-    for (const Loop& loop : pipe.loops) most_parts_ = std::max(most_parts_, loop.units);
+    for (const Loop& loop : pipe.loops) most_parts_ = std::max(most_parts_, loop.units());
     kept_.resize(window_ * hops_ * 2 * most_parts_);
 }
 
@@ -136,15 +136,14 @@ std::vector<After<Value>> PipelineWalk<Value, Make>::run() {
 
 template <class Value, class Make>
 void PipelineWalk<Value, Make>::hop_of_chunk(std::uint32_t hop) {
-    const double unit_bytes = loop().chunk * pipe_.wire_per_data / loop().units;
-    std::uint32_t slice = 0, gathered = 0;
-    for (std::uint32_t unit = 0; unit < loop().units; ++unit) {
+    const std::uint32_t units = loop().units();
+    for (std::uint32_t unit = 0; unit < units; ++unit) {
         copy(hop, unit);
-        ++gathered;
-        const bool whole = gathered == units_a_slice(loop()) || unit + 1 == loop().units;
-        if (!pipe_.hops[hop].leaves_domain || !whole) continue;
-        flight(hop, slice++, unit_bytes * gathered);
-        gathered = 0;
+        if (!pipe_.hops[hop].leaves_domain) continue;
+        if (!loop().whole_message)
+            flight(hop, unit, loop().unit_bytes(unit));
+        else if (unit + 1 == units)
+            flight(hop, 0, loop().chunk);
     }
 }
 
@@ -153,19 +152,18 @@ void PipelineWalk<Value, Make>::copy(std::uint32_t hop, std::uint32_t unit) {
     waits_.clear();
     wait_for_data(hop, unit);
     if (pipe_.hops[hop].leaves_domain)
-        wait_for_own_buffer(hop, unit / units_a_slice(loop()));
+        wait_for_own_buffer(hop, message_of(unit));
     else
         wait_for_receiver(hop, unit);
-    at(chunk_, hop, Stage::copy, unit) =
-        add(hop, Stage::copy, loop().chunk * pipe_.wire_per_data / loop().units, last_copy_[hop]);
+    at(chunk_, hop, Stage::copy, unit) = add(hop, Stage::copy, loop().unit_bytes(unit), last_copy_[hop]);
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::flight(std::uint32_t hop, std::uint32_t slice, double bytes) {
+void PipelineWalk<Value, Make>::flight(std::uint32_t hop, std::uint32_t message, double data) {
     waits_.clear();
     waits_.push_back({last_copy_[hop].cell, {}});
-    wait_for_receiver(hop, slice * units_a_slice(loop()));
-    at(chunk_, hop, Stage::flight, slice) = add(hop, Stage::flight, bytes, last_flight_[hop]);
+    wait_for_receiver(hop, message);
+    at(chunk_, hop, Stage::flight, message) = add(hop, Stage::flight, data, last_flight_[hop]);
 }
 
 template <class Value, class Make>
@@ -173,7 +171,7 @@ void PipelineWalk<Value, Make>::wait_for_data(std::uint32_t hop, std::uint32_t u
     if (step_ == 0) return;
     const std::uint32_t before = (hop + hops_ - 1) % hops_;
     const PipelineHop& source = pipe_.hops[before];
-    const Value& arrival = source.leaves_domain ? at(chunk_ - 1, before, Stage::flight, unit / units_a_slice(loop()))
+    const Value& arrival = source.leaves_domain ? at(chunk_ - 1, before, Stage::flight, message_of(unit))
                                                 : at(chunk_ - 1, before, Stage::copy, unit);
     waits_.push_back({arrival, source.latency});
 }
@@ -183,22 +181,23 @@ void PipelineWalk<Value, Make>::wait_for_receiver(std::uint32_t hop, std::uint32
     if (chunk_ < pipe_.chunks_in_flight) return;
     const std::uint64_t old = chunk_ - pipe_.chunks_in_flight;
     if (old % pipe_.steps + 1 == pipe_.steps) return;  // the last step of a loop is passed on to nobody
-    const std::uint32_t part = std::min(unit, loop_of(old).units - 1);
+    const std::uint32_t part = std::min(unit, loop_of(old).units() - 1);
     waits_.push_back({at(old + 1, (hop + 1) % hops_, Stage::copy, part), pipe_.hops[hop].credit_latency});
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::wait_for_own_buffer(std::uint32_t hop, std::uint32_t slice) {
+void PipelineWalk<Value, Make>::wait_for_own_buffer(std::uint32_t hop, std::uint32_t message) {
     if (chunk_ < pipe_.chunks_in_flight) return;
     const std::uint64_t old = chunk_ - pipe_.chunks_in_flight;
-    const std::uint32_t part = std::min(slice, loop_of(old).slices - 1);
+    const std::uint32_t part = loop_of(old).whole_message ? 0 : std::min(message, loop_of(old).units() - 1);
     waits_.push_back({at(old, hop, Stage::flight, part), pipe_.hops[hop].credit_latency});
 }
 
 template <class Value, class Make>
-Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double bytes, Last& last) {
+Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double data, Last& last) {
     if (last.any) waits_.push_back({last.cell, {}});
-    last = {true, make_(Cell{hop, stage, loop_, bytes}, std::span<const After<Value>>(waits_))};
+    const Cell cell{hop, stage, data * pipe_.wire_per_data};
+    last = {true, make_(cell, std::span<const After<Value>>(waits_))};
     return last.cell;
 }
 

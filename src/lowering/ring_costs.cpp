@@ -1,7 +1,6 @@
 #include "ring_costs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace fmsim {
@@ -19,14 +18,6 @@ HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule
     placed.credit_latency = hop.leaves_domain ? type.nic.wire_latency : type.nvlink.wire_latency;
     placed.copy_limit = type.gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data;
     return placed;
-}
-
-// A message may be cut into a number of stripes that divides the rails, each at least min_stripe long.
-std::uint32_t stripes(const InstanceType& type, double wire_bytes) {
-    const double wanted = std::ceil(wire_bytes / static_cast<double>(type.nic.min_stripe.count));
-    auto count = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(type.rails)));
-    while (type.rails % count != 0) --count;
-    return count;
 }
 
 }  // namespace
@@ -54,18 +45,14 @@ bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
            a.copy_limit == b.copy_limit && a.links_share == b.links_share;
 }
 
-double message_limit(const InstanceType& type, double wire_bytes) {
-    return type.nic.carries.value * stripes(type, wire_bytes);
+bool on_route(const HopOnLinks& hop, Stage stage) { return hop.leaves_domain == (stage == Stage::flight); }
+
+double own_limit(const HopOnLinks& hop, Stage stage) {
+    return stage == Stage::copy ? hop.copy_limit : std::numeric_limits<double>::infinity();
 }
 
-double own_limit(const InstanceType& type, const HopOnLinks& hop, Stage stage, double wire_bytes) {
-    return stage == Stage::copy ? hop.copy_limit : message_limit(type, wire_bytes);
-}
-
-double solo_seconds(const InstanceType& type, const HopOnLinks& hop, Stage stage, double wire_bytes) {
-    const bool on_route = hop.leaves_domain == (stage == Stage::flight);
-    const double limit = own_limit(type, hop, stage, wire_bytes);
-    return wire_bytes / (on_route ? std::min(limit, hop.links_share) : limit);
+double solo_rate(const HopOnLinks& hop, Stage stage) {
+    return on_route(hop, stage) ? std::min(own_limit(hop, stage), hop.links_share) : own_limit(hop, stage);
 }
 
 }  // namespace fmsim

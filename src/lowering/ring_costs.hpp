@@ -30,13 +30,13 @@ struct ChannelOnLinks {
 
 std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule);
 
-// The rate that a message of so many wire bytes can have with its stripes, not counting who else flows.
-double message_limit(const InstanceType& type, double wire_bytes);
+// Whether the bytes of a stage take the hop's route: inside a domain the copy does, between domains the flight.
+bool on_route(const HopOnLinks& hop, Stage stage);
 
-// Seconds that a cell of the pipeline takes alone.
-double solo_seconds(const InstanceType& type, const HopOnLinks& hop, Stage stage, double wire_bytes);
+// Wire bytes a second that a stage is held to by itself: a copy by its SM; a flight by nothing.
+double own_limit(const HopOnLinks& hop, Stage stage);
 
-// What a cell's rate is held to by itself: the SM, or the stripes of its message.
-double own_limit(const InstanceType& type, const HopOnLinks& hop, Stage stage, double wire_bytes);
+// Wire bytes a second of a stage when the operation has the machine to itself.
+double solo_rate(const HopOnLinks& hop, Stage stage);
 
 }  // namespace fmsim

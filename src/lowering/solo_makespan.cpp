@@ -28,8 +28,7 @@ Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, const Cha
     return pipe;
 }
 
-SoloRun solo_run(const InstanceType& type, const Schedule& schedule, const Channel& channel,
-                 const ChannelOnLinks& placed) {
+SoloRun solo_run(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed) {
     const std::size_t period = period_of(placed);
     const Pipeline pipe = pipeline_of(schedule, channel, placed, period);
     std::vector<double> busy(2 * period), own_busy(2 * period);
@@ -37,10 +36,10 @@ SoloRun solo_run(const InstanceType& type, const Schedule& schedule, const Chann
         SimTime start{};
         for (const auto& [end, lag] : waits) start = std::max(start, later(end, lag));
         const HopOnLinks& hop = placed.hops[cell.hop];
-        const double duration = solo_seconds(type, hop, cell.stage, cell.wire_bytes);
+        const double duration = cell.wire_bytes / solo_rate(hop, cell.stage);
         const std::size_t stage = 2 * cell.hop + static_cast<std::size_t>(cell.stage);
         busy[stage] += duration;
-        own_busy[stage] += cell.wire_bytes / own_limit(type, hop, cell.stage, cell.wire_bytes);
+        own_busy[stage] += cell.wire_bytes / own_limit(hop, cell.stage);
         return later(start, from_seconds(duration));
     });
     SoloRun run{.makespan = {},

@@ -18,11 +18,10 @@ namespace fmsim {
 struct SoloRun {
     SimTime makespan;      // from the first byte to the arrival of the last
     double busiest{};      // seconds that the busiest stage works; the channel's rate alone is its bytes / this
-    double own_busiest{};  // the same if only the limits of SMs and stripes counted
+    double own_busiest{};  // the same if links were no limit
 };
 
-SoloRun solo_run(const InstanceType& type, const Schedule& schedule, const Channel& channel,
-                 const ChannelOnLinks& placed);
+SoloRun solo_run(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed);
 
 // The pipeline of a channel; `period` hops stand for all.
 Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed,

@@ -42,7 +42,7 @@ std::string text_of(const RunReport& report) {
                         microseconds(sum.working));
     text += to_text(calls_table(report.operations, report.ranks, true));
     text += "#\n" + to_text(links_table(report));
-    for (const std::string& warning : report.provenance.warnings) text += "# warning: " + warning + "\n";
+    for (const std::string& warning : report.provenance.warnings) text += "# warning: " + printable(warning) + "\n";
     return text;
 }
 

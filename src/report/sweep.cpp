@@ -63,7 +63,7 @@ std::string json_of(const SweepReport& report) {
     }
     json["assumptions"] = report.provenance.assumptions;
     json["warnings"] = report.provenance.warnings;
-    return json.dump(2) + "\n";
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

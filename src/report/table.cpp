@@ -31,7 +31,7 @@ std::string csv_text(const TableCell& cell) {
     if (const auto* value = std::get_if<double>(&cell)) return fmt::format("{}", *value);
     const auto* word = std::get_if<std::string>(&cell);
     if (word == nullptr) return "";
-    if (word->find_first_of(",\"\n") == std::string::npos) return *word;
+    if (word->find_first_of(",\"\r\n") == std::string::npos) return *word;
     std::string quoted = "\"";
     for (const char c : *word) quoted += c == '"' ? "\"\"" : std::string(1, c);
     return quoted + "\"";

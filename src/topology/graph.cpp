@@ -8,12 +8,17 @@
 namespace fmsim {
 namespace {
 
-// Leaves out what would lead through the fabric: a path inside a domain stays there.
+// Leaves out what no path inside a domain takes: the fabric, and the way through a GPU or a NIC, which end paths.
 struct Inside {
+    const Column<DeviceId, Device>* devices{};
     const Column<LinkId, Link>* links{};
     const Graph* graph{};
+    DeviceId source;
     bool operator()(const Graph::edge_descriptor& edge) const {
-        return (*links)[(*graph)[edge].link].kind != LinkKind::network;
+        const Link& link = (*links)[(*graph)[edge].link];
+        const DeviceKind from = (*devices)[link.from].kind;
+        const bool through_end = from == DeviceKind::gpu || from == DeviceKind::nic;
+        return link.kind != LinkKind::network && (!through_end || link.from == source);
     }
 };
 
@@ -38,9 +43,9 @@ Graph graph_of(const Column<DeviceId, Device>& devices, const Column<LinkId, Lin
 
 std::vector<std::vector<std::vector<LinkId>>> paths_of(const Graph& graph, const Column<DeviceId, Device>& devices,
                                                        const Column<LinkId, Link>& links) {
-    const boost::filtered_graph inside(graph, Inside{&links, &graph});
     std::vector<std::vector<std::vector<LinkId>>> paths(devices.size());
     for (std::uint32_t source = 0; source < devices.size(); ++source) {
+        const boost::filtered_graph inside(graph, Inside{&devices, &links, &graph, DeviceId{source}});
         std::vector<std::uint32_t> arrived_by(devices.size(), kNone);
         RecordArrival record;
         record.arrived_by = &arrived_by;

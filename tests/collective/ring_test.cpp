@@ -1,0 +1,88 @@
+// Ring schedules on machines of any shape.
+#include <catch2/catch.hpp>
+
+#include "fmsim/formats.hpp"
+#include "replay.hpp"
+#include "toy/toy.hpp"
+
+namespace fmsim {
+namespace {
+
+Schedule plan(const Topology& net, const Nccl& nccl, Bytes size, Protocol protocol, std::uint32_t channels) {
+    return plan_ring_all_reduce(whole(net), net.cluster.instance,
+                                {.size = size,
+                                 .protocol = protocol,
+                                 .channels = channels,
+                                 .shape = &nccl.shape,
+                                 .simple_buffer = net.cluster.instance.simple_buffer});
+}
+
+}  // namespace
+
+TEST_CASE("after a ring all-reduce each rank holds each rank's data once") {
+    const auto [instances, gpus] = GENERATE(table<std::uint32_t, std::uint32_t>({{1, 2},
+                                                                                 {1, 3},
+                                                                                 {1, 4},
+                                                                                 {1, 5},
+                                                                                 {1, 7},
+                                                                                 {1, 8},
+                                                                                 {1, 16},
+                                                                                 {1, 17},
+                                                                                 {2, 1},
+                                                                                 {3, 1},
+                                                                                 {13, 1},
+                                                                                 {3, 8},
+                                                                                 {5, 4},
+                                                                                 {9, 8},
+                                                                                 {2, 72}}));
+    const Topology net = build_topology(toy::cluster({.instances = instances, .gpus = gpus}));
+    for (const Channel& channel : plan(net, toy::nccl(), Bytes{1000}, Protocol::simple, 1).channels)
+        CHECK(replay_ring_all_reduce(channel.hops) == each_rank_once(instances * gpus));
+}
+
+TEST_CASE("on p5 instances every channel is a ring that keeps to its rail between instances") {
+    const Catalogue catalogue = Catalogue::shipped();
+    Cluster cluster = catalogue.cluster("p5.48xlarge");
+    cluster.count = GENERATE(1u, 2u, 3u, 4u, 5u);
+    const Topology net = build_topology(cluster);
+    const Schedule ring = plan(net, catalogue.nccl(), Bytes{1 << 30}, Protocol::simple, 64);
+    for (const Channel& channel : ring.channels) {
+        CHECK(replay_ring_all_reduce(channel.hops) == each_rank_once(net.ranks()));
+        for (const Hop& hop : channel.hops) {
+            CHECK(hop.leaves_domain == (hop.from / 8 != hop.to / 8));
+            // With an odd number of instances the last hop, back to the first, has to change rails.
+            const bool wraps = cluster.count % 2 == 1 && hop.to < 8;
+            if (hop.leaves_domain && !wraps) CHECK(hop.leave_group == hop.enter_group);
+        }
+    }
+}
+
+TEST_CASE("a channel's loops carry its bytes once, in chunks that fit the buffers") {
+    const Catalogue catalogue = Catalogue::shipped();
+    const Topology net = build_topology(catalogue.cluster("p5.48xlarge:2"));
+    const auto size = GENERATE(Bytes{1}, Bytes{8}, Bytes{100'000}, Bytes{1 << 20}, Bytes{1 << 28}, Bytes{1LL << 34});
+    const auto [protocol, most] = GENERATE(
+        table<Protocol, double>({{Protocol::ll, 32'768}, {Protocol::ll128, 576'000}, {Protocol::simple, 4'194'304}}));
+    for (const Channel& channel : plan(net, catalogue.nccl(), size, protocol, 16).channels) {
+        double bytes = 0;
+        for (const Loop& loop : channel.loops) {
+            bytes += loop.chunk * 16;
+            CHECK(loop.chunk <= most);
+            double units = 0;
+            for (std::uint32_t unit = 0; unit < loop.units(); ++unit) {
+                CHECK(loop.unit_bytes(unit) > 0);
+                CHECK(loop.unit_bytes(unit) <= loop.unit * (1 + 1e-9));
+                units += loop.unit_bytes(unit);
+            }
+            CHECK(units == Approx(loop.chunk).epsilon(1e-12));
+        }
+        CHECK(bytes == Approx(static_cast<double>(channel.bytes.count)).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("an all-reduce of nothing has no channels") {
+    const Topology net = build_topology(toy::cluster({.gpus = 4}));
+    CHECK(plan(net, toy::nccl(), Bytes{0}, Protocol::simple, 1).channels.empty());
+}
+
+}  // namespace fmsim

@@ -1,0 +1,72 @@
+#include "toy.hpp"
+
+#include <numeric>
+
+namespace fmsim::toy {
+namespace {
+
+template <class T>
+PerProtocol<T> all(T value) {
+    return {{value, value, value}};
+}
+
+}  // namespace
+
+Cluster cluster(const Machine& machine) {
+    InstanceType type{.name = "toy",
+                      .gpu = {.name = "toy-gpu", .compute_capability = 90, .channel_rate = all(machine.sm)},
+                      .gpus = machine.gpus,
+                      .nvlink = {.name = "toy-nvlink",
+                                 .rate = machine.nvlink,
+                                 .efficiency = 1,
+                                 .hop_latency = all(machine.nvlink_latency),
+                                 .wire_latency = machine.nvlink_latency},
+                      .nic = {.name = "toy-nic",
+                              .fabric = "wire",
+                              .rate = machine.nic,
+                              .carries = machine.nic,
+                              .hop_latency = all(machine.nic_latency),
+                              .wire_latency = machine.nic_latency,
+                              .reported_latency = machine.nic_latency},
+                      .nics = machine.gpus,
+                      .rails = 1,
+                      .pcie_gpu = {1e15},
+                      .pcie_nic = {1e15},
+                      .pcie_host = {1e15},
+                      .numa = {1e15},
+                      .switches = {},
+                      .cpu = CpuVendor::amd,
+                      .simple_buffer = {std::int64_t{1} << 50},
+                      .one_domain = {},
+                      .several_domains = {}};
+    RingPath path{.gpus = std::vector<std::uint32_t>(machine.gpus), .enter_group = 0, .leave_group = machine.gpus - 1};
+    std::iota(path.gpus.begin(), path.gpus.end(), 0u);
+    for (std::uint32_t gpu = 0; gpu < machine.gpus; ++gpu) type.switches.push_back({0, {gpu}, {gpu}});
+    type.one_domain = {
+        .paths = std::vector(machine.paths, path), .crosses_nics = false, .intra = {1e9}, .inter = {1e9}};
+    type.several_domains = type.one_domain;
+    return {.name = "toy", .instance = type, .count = machine.instances};
+}
+
+Nccl nccl(std::uint32_t slices) {
+    const ProtocolShape whole{.wire_per_data = 1,
+                              .buffer = {std::int64_t{1} << 50},
+                              .steps_a_chunk = 1,
+                              .slices_a_chunk = slices,
+                              .alignment = {1},
+                              .unit = {0}};
+    Nccl nccl{.version = "toy",
+              .shape = {.protocols = all(whole),
+                        .launch = {},
+                        .buffer_steps = 8,
+                        .least_traffic = {1},
+                        .ll_traffic = 1,
+                        .split_alignment = {1},
+                        .slices_least_part = 1u << 31},
+              .tuning = {}};
+    nccl.tuning.most_threads = all(1u);
+    nccl.tuning.bytes_a_thread = all(std::int64_t{1});
+    return nccl;
+}
+
+}  // namespace fmsim::toy
