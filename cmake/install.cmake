@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS fmsim EXPORT fmsimTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS fmsim_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/fmsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY topologies workloads DESTINATION ${CMAKE_INSTALL_DATADIR}/fmsim)
+install(DIRECTORY topologies schemas workloads DESTINATION ${CMAKE_INSTALL_DATADIR}/fmsim)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/fmsim)
 install(EXPORT fmsimTargets NAMESPACE fmsim:: DESTINATION ${package_folder})

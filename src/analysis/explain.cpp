@@ -52,7 +52,7 @@ CallFinding explain_call(const Topology& topology, const Prediction& prediction,
     const auto holder = std::max_element(stage.held.begin(), stage.held.end(),
                                          [](const auto& a, const auto& b) { return a.second < b.second; });
     if (holder->first != kOwnLimit) finding.busiest = topology.name(LinkId{holder->first.value});
-    if (2 * finding.working.fs < predicted.time().fs)
+    if (finding.working < predicted.time() - finding.working)
         finding.limited_by = "latency";
     else if (holder->first == kOwnLimit)
         finding.limited_by = "channels";

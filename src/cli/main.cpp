@@ -1,9 +1,13 @@
 // The program: which command, and what its end means to the shell.
-#include <cstdio>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -54,13 +58,25 @@ int run_action(const Action& action) {
     }
 }
 
+// CLI11 calls a command that it does not know a missing one.
+std::optional<std::string> wrong_command(const CLI::App& program, int argc, char** argv) {
+    if (argc < 2 || *argv[1] == '-' || program.get_parent() != nullptr) return std::nullopt;
+    std::vector<std::string> names;
+    for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+    if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return std::nullopt;
+    const auto meant = nearest(argv[1], names);
+    return fmt::format("no such command: {}{}", printable(argv[1]),
+                       meant ? fmt::format("; did you mean \"{}\"?", *meant) : "");
+}
+
 int run_program(int argc, char** argv) {
     CLI::App program(kAbout, "fmsim");
     program.footer(kExamples);
     program.set_version_flag("--version", std::string("fmsim ") + kVersion);
     program.require_subcommand(1);
-    program.failure_message([](const CLI::App* app, const CLI::Error& error) {
-        return std::string("fmsim: error: ") + error.what() + "\nSee: " + app->get_name() + " --help\n";
+    program.failure_message([argc, argv](const CLI::App* app, const CLI::Error& error) {
+        const auto wrong = wrong_command(*app, argc, argv);
+        return fmt::format("fmsim: error: {}\nSee: {} --help\n", wrong ? *wrong : error.what(), app->get_name());
     });
     Action action;
     add_collective(program, action);

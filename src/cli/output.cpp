@@ -1,5 +1,7 @@
 #include "output.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -67,7 +69,7 @@ void emit(const Output& output, const std::string& result) {
         return;
     }
     std::filesystem::path part = target;
-    part += ".part";
+    part += fmt::format(".{}.part", getpid());
     bool written = write_whole(part, result);
     if (written) {
         std::filesystem::rename(part, target, error);

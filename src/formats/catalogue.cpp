@@ -234,7 +234,10 @@ Nccl Catalogue::nccl() const {
 
 std::string Catalogue::hash() const {
     std::string all;
-    for (const auto& [path, text] : files_) all += path + "\n" + nlohmann::json::parse(text).dump() + "\n";
+    for (const auto& [path, text] : files_) {
+        const auto json = nlohmann::json::parse(text, nullptr, false);
+        all += path + "\n" + (json.is_discarded() ? text : json.dump()) + "\n";  // no JSON: as it stands
+    }
     return hash_of(all);
 }
 

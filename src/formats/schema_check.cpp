@@ -70,8 +70,9 @@ constexpr std::string_view kMissingKey = "Missing required property ";
 
 // valijson names one unknown key of an object; these are all.
 std::vector<Problem> unknown_keys(const json& schema, const Pointer& at, const json& object) {
+    const json properties = schema.value("properties", json::object());
     std::vector<std::string> known;
-    for (const auto& [name, property] : schema.value("properties", json::object()).items()) known.push_back(name);
+    for (const auto& [name, property] : properties.items()) known.push_back(name);
     std::vector<Problem> problems;
     for (const auto& [key, member] : object.items()) {
         if (key.starts_with("x-") || std::find(known.begin(), known.end(), key) != known.end()) continue;

@@ -38,7 +38,11 @@ TEST_CASE("control characters are shown, not obeyed") {
          "\\xc2\\x9b"
          "31mred"},  // U+009B is an escape sequence in one character
         {"µ, 10 €, 日本", "µ, 10 €, 日本"},
-        {"\xc2", "\xc2"},
+        {"\xc2", "\\xc2"},  // half a character
+        {"\x9b"
+         "31mred \xff\xe2\x82 \xc0\x80",
+         "\\x9b"
+         "31mred \\xff\\xe2\\x82 \\xc0\\x80"},
     }));
     CHECK(printable(text) == shown);
 }

@@ -1,0 +1,173 @@
+// `collective` and `run`: their JSON, that both say the same, and that the same question has the same answer.
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/child.hpp"
+#include "support/golden.hpp"
+
+namespace fmsim::test {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+std::string output_of(Words words, const std::string& input = "") {
+    const Ended ended = run_program({.arguments = std::move(words), .input = input});
+    CAPTURE(ended.errors);
+    REQUIRE(ended.code == 0);
+    return ended.output;
+}
+
+Words collective(const Words& more) {
+    Words words{"collective", "all_reduce", "--cluster", "p5.48xlarge:2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+std::string job_of(const std::string& size) {
+    return R"({"operations": [{"name": "it", "collective": "all_reduce", "size": )" + size + "}]}";
+}
+
+void check_provenance(const json& report) {
+    CHECK(report["schema_version"] == 1);
+    CHECK(report["fmsim_version"].is_string());
+    CHECK(report["constants_hash"].get<std::string>().size() == 16);
+    CHECK(report["inputs_hash"].get<std::string>().size() == 16);
+    CHECK(report["cluster"] == "p5.48xlarge:2");
+    CHECK(report["ranks"] == 16);
+    CHECK_FALSE(report["assumptions"].empty());
+    CHECK(report["warnings"].is_array());
+}
+
+void check_row(const json& row) {
+    CHECK(row["bytes"].is_number_integer());
+    for (const char* key : {"time_us", "algbw_GBps", "busbw_GBps", "launch_us", "waiting_us", "working_us"}) {
+        CAPTURE(key);
+        REQUIRE(row[key].is_number());
+        CHECK(row[key].get<double>() >= 0);
+    }
+    CHECK(row["algorithm"] == "Ring");
+    CHECK(row["protocol"].is_string());
+    CHECK(row["channels"].is_number_integer());
+    CHECK(row["limited_by"].is_string());
+    // The parts of a call's time add up to it.
+    const double parts =
+        row["launch_us"].get<double>() + row["waiting_us"].get<double>() + row["working_us"].get<double>();
+    CHECK(parts == Approx(row["time_us"].get<double>()).epsilon(1e-12));
+}
+
+TEST_CASE("collective in JSON has a row a size with all of nccl-tests' figures") {
+    const json report = json::parse(output_of(collective({"--sizes", "0,1,1MiB,1GiB", "--format", "json"})));
+    check_provenance(report);
+    CHECK(report["collective"] == "all_reduce");
+    CHECK(report["domains"] == 2);
+    CHECK(report["fidelity"] == "stream");
+    REQUIRE(report["rows"].size() == 4);
+    for (const json& row : report["rows"]) check_row(row);
+    CHECK(report["rows"][3]["bytes"] == 1 << 30);
+    // 1 GiB in the given time, and 2 x 15/16 of it on the bus.
+    const json& row = report["rows"][3];
+    const double algbw = 1'073'741.824 / row["time_us"].get<double>();
+    CHECK(row["algbw_GBps"].get<double>() == Approx(algbw).epsilon(1e-12));
+    CHECK(row["busbw_GBps"].get<double>() == Approx(algbw * 1.875).epsilon(1e-12));
+}
+
+TEST_CASE("run in JSON has the whole and its parts") {
+    const std::string job = R"({"operations": [{"name": "a", "collective": "all_reduce", "size": "1 MiB"},
+                                               {"name": "b", "collective": "all_reduce", "size": "1 GiB"}]})";
+    const json report = json::parse(output_of({"run", "-", "--cluster", "p5.48xlarge:2", "--format", "json"}, job));
+    check_provenance(report);
+    REQUIRE(report["operations"].size() == 2);
+    CHECK(report["operations"][0]["name"] == "a");
+    CHECK(report["operations"][1]["collective"] == "all_reduce");
+    double sum_us = 0;
+    for (const json& row : report["operations"]) {
+        check_row(row);
+        sum_us += row["time_us"].get<double>();
+    }
+    const double time_s = report["time_s"];
+    CHECK(time_s == Approx(sum_us * 1e-6).epsilon(1e-12));
+    const json& breakdown = report["breakdown"];
+    CHECK(breakdown["launch_s"].get<double>() + breakdown["waiting_s"].get<double>() +
+              breakdown["working_s"].get<double>() ==
+          Approx(time_s).epsilon(1e-12));
+    REQUIRE_FALSE(report["resources"].empty());
+    for (const json& resource : report["resources"]) {
+        CHECK(resource["kind"].is_string());
+        CHECK(resource["utilisation"].get<double>() >= 0);
+        CHECK(resource["utilisation"].get<double>() <= 1 + 1e-9);
+    }
+}
+
+TEST_CASE("a workload of one operation gives exactly what collective gives") {
+    const auto [fidelity, size] = GENERATE(table<std::string, std::string>({
+        {"stream", "0"},
+        {"stream", "1"},
+        {"stream", "8"},
+        {"stream", "100001"},
+        {"stream", "1048576"},
+        {"stream", "17179869184"},
+        {"chunk", "0"},
+        {"chunk", "1"},
+        {"chunk", "8"},
+        {"chunk", "100001"},
+        {"chunk", "4194304"},
+    }));
+    CAPTURE(fidelity, size);
+    const json sweep =
+        json::parse(output_of(collective({"--sizes", size, "--fidelity", fidelity, "--format", "json"})));
+    const json run = json::parse(output_of(
+        {"run", "-", "--cluster", "p5.48xlarge:2", "--fidelity", fidelity, "--format", "json"}, job_of(size)));
+    json operation = run["operations"][0];
+    operation.erase("name");
+    operation.erase("collective");
+    CHECK(operation == sweep["rows"][0]);
+    CHECK(run["time_s"].get<double>() * 1e6 == Approx(operation["time_us"].get<double>()).epsilon(1e-15));
+    CHECK(run["constants_hash"] == sweep["constants_hash"]);
+}
+
+TEST_CASE("what is pinned is what runs, in any case of letters") {
+    const json report = json::parse(output_of(collective(
+        {"--sizes", "64MiB", "--proto", "simple", "--algo", "Ring", "--max-channels", "3", "--format", "json"})));
+    CHECK(report["rows"][0]["protocol"] == "Simple");
+    CHECK(report["rows"][0]["channels"] == 3);
+}
+
+TEST_CASE("the same command gives the same bytes") {
+    const std::string format = GENERATE("text", "json", "csv");
+    const std::string fidelity = GENERATE("stream", "chunk");
+    const Words words = collective({"--sizes", "1,4MiB", "--fidelity", fidelity, "--format", format});
+    CHECK(output_of(words) == output_of(words));
+}
+
+TEST_CASE("the hash of the inputs changes with what was asked and with nothing else") {
+    const auto hash = [](const Words& more, const std::string& input = "") {
+        Words words = collective(more);
+        words.insert(words.end(), {"--format", "json"});
+        return json::parse(output_of(words, input))["inputs_hash"].get<std::string>();
+    };
+    const std::string once = hash({"--sizes", "8..64"});
+    CHECK(hash({"--sizes", "8..64"}) == once);
+    CHECK(hash({"--sizes", "8,16,32,64"}) == once);  // the same sizes in other words
+    CHECK(hash({"--sizes", "8..64", "--factor", "4"}) != once);
+    CHECK(hash({"--sizes", "8..64", "--proto", "LL"}) != once);
+    CHECK(hash({"--sizes", "8..64", "--fidelity", "chunk"}) != once);
+    const auto measured = [](int time) {
+        return fmt::format(R"({{"id": "t", "cluster": "p5.48xlarge:2", "collective": "all_reduce", "source": "s",
+                               "rows": [{{"bytes": 8, "time_us": {}}}]}})",
+                           time);
+    };
+    CHECK(hash({"--measured", "-"}, measured(1)) != hash({"--measured", "-"}, measured(2)));
+}
+
+TEST_CASE("a sweep over all sizes is written as it was agreed") {
+    const Words sweep = collective({"--sizes", "8..16GiB", "--factor", "64"});
+    check_golden("cli/all_reduce_p5_2.txt", output_of(sweep));
+    Words csv = sweep;
+    csv.insert(csv.end(), {"--format", "csv"});
+    check_golden("cli/all_reduce_p5_2.csv", output_of(csv));
+}
+
+}  // namespace
+}  // namespace fmsim::test

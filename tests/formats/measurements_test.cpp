@@ -1,0 +1,32 @@
+// Tables of measured times.
+#include <catch2/catch.hpp>
+
+#include "fmsim/formats.hpp"
+
+namespace fmsim {
+namespace {
+
+TEST_CASE("a table reads to its rows; those without a time are left out; other keys are free") {
+    const Measurements table = parse_measurements(R"({
+        "id": "p5-2", "cluster": "p5.48xlarge:2", "collective": "all_reduce", "source": "a\npage", "nccl": "2.18",
+        "rows": [
+            {"bytes": 8, "time_us": 121.5, "busbw_GBps": 0.1},
+            {"bytes": 16},
+            {"bytes": 32, "time_us": null},
+            {"bytes": 17179869184, "time_us": 82477}
+        ]})",
+                                                  "t.json");
+    CHECK(table.id == "p5-2");
+    CHECK(table.cluster == "p5.48xlarge:2");
+    CHECK(table.collective == "all_reduce");
+    CHECK(table.source == "a\npage");
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[0].size == Bytes{8});
+    CHECK(table.rows[0].time_us == 121.5);
+    CHECK(table.rows[1].size == Bytes{16LL << 30});
+    CHECK(measured_us(table, Bytes{16}) == std::nullopt);
+    CHECK(measured_us(table, Bytes{16LL << 30}) == 82477.0);
+}
+
+}  // namespace
+}  // namespace fmsim

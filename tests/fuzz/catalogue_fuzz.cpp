@@ -1,0 +1,43 @@
+// Any words as a cluster, and any bytes as a file of the catalogue.
+//
+// The first line is the words, the second the path of the file to replace, the rest what to replace it with. What is
+// read is also built, when it is small.
+#include "fmsim/formats.hpp"
+#include "fmsim/topology.hpp"
+#include "fuzz/only_refusals.hpp"
+
+namespace {
+
+constexpr std::uint32_t kMostParts = 64;
+
+std::string_view first_line(std::string_view& rest) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    const auto line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return line;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    using namespace fmsim;
+    std::string_view rest = test::as_text(bytes, size);
+    const auto words = first_line(rest);
+    const auto path = first_line(rest);
+    auto files = Catalogue::shipped().files();
+    if (!rest.empty()) files[std::string(path)] = rest;
+    const Catalogue catalogue(std::move(files));
+    if (path.starts_with("nccl/")) {
+        test::require(catalogue.hash().size() == 16);
+        test::only_refusals([&] { catalogue.nccl(); });
+        return 0;
+    }
+    test::only_refusals([&] {
+        Cluster cluster = catalogue.cluster(words);
+        test::require(cluster.count >= 1);
+        if (cluster.instance.gpus > kMostParts || cluster.instance.nics > kMostParts) return;
+        cluster.count = std::min(cluster.count, 3u);
+        build_topology(cluster);
+    });
+    return 0;
+}

@@ -1,0 +1,26 @@
+// A prediction through the library, with every door included.
+#include <cstdio>
+
+#include <fmsim/analysis.hpp>
+#include <fmsim/base.hpp>
+#include <fmsim/choice.hpp>
+#include <fmsim/collective.hpp>
+#include <fmsim/engine.hpp>
+#include <fmsim/formats.hpp>
+#include <fmsim/lowering.hpp>
+#include <fmsim/predict.hpp>
+#include <fmsim/report.hpp>
+#include <fmsim/topology.hpp>
+#include <fmsim/workload.hpp>
+
+int main() {
+    using namespace fmsim;
+    const Catalogue catalogue = Catalogue::shipped();
+    const Topology net = build_topology(catalogue.cluster("p5.48xlarge:2"));
+    const Job job{.name = "one", .calls = {{"gradients", Collective::all_reduce, Bytes{1 << 30}}}};
+    const Prediction prediction = predict(net, job, catalogue.nccl(), {});
+    const Findings why = explain(net, prediction);
+    std::printf("all-reduce of %s on %u GPUs: %.1f us, limited by %s\n", to_text(job.calls[0].size).c_str(),
+                net.ranks(), microseconds(prediction.calls[0].time()), why.calls[0].limited_by.c_str());
+    return prediction.end > SimTime{} ? 0 : 1;
+}
