@@ -40,7 +40,8 @@ std::vector<std::uint32_t> from_rank_zero(const Channel& channel) {
 
 TEST_CASE("rings visit the ranks in NCCL's order") {
     const Nccl nccl = Catalogue::shipped().nccl();
-    for (const auto& example : examples().at("rings")) {
+    const nlohmann::json all = examples();
+    for (const auto& example : all.at("rings")) {
         const Topology net = p5(example.at("domains"));
         const Schedule ring = plan(net, nccl, Bytes{1 << 30}, Protocol::simple, 16);
         const auto& orders = example.at("orders");
@@ -51,7 +52,8 @@ TEST_CASE("rings visit the ranks in NCCL's order") {
 
 TEST_CASE("channels, parts and chunks are NCCL's") {
     const Nccl nccl = Catalogue::shipped().nccl();
-    for (const auto& system : examples().at("systems")) {
+    const nlohmann::json all = examples();
+    for (const auto& system : all.at("systems")) {
         const Topology net = p5(system.at("domains"));
         CHECK(ring_channels(whole(net), net.cluster.instance) == system.at("coll_channels"));
         for (const auto& row : system.at("rows")) {
