@@ -20,16 +20,17 @@ double peak_megabytes() {
 void ring(benchmark::State& state, Fidelity fidelity) {
     const Catalogue catalogue = Catalogue::shipped();
     Cluster cluster = catalogue.cluster("p5.48xlarge");
-    cluster.count = static_cast<std::uint32_t>(state.range(0) / 8);
+    cluster.blocks[0].count = static_cast<std::uint32_t>(state.range(0) / 8);
     const Topology net = build_topology(cluster);
     const Nccl nccl = catalogue.nccl();
+    const Group group = group_of(net, linear_placement(net, 0, 0));
     PredictOptions options{.fidelity = fidelity, .pins = {}};
     options.pins.protocol = Protocol::simple;
     options.pins.most_channels = 1;
     const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, Bytes{1 << 30}}}};
     double activities = 0;
     for (auto _ : state) {
-        const Prediction prediction = predict(net, job, nccl, options);
+        const Prediction prediction = predict(net, group, job, nccl, options);
         benchmark::DoNotOptimize(prediction.end);
         activities = static_cast<double>(prediction.lowered.system.activities());
     }

@@ -35,8 +35,7 @@ struct Column {
     std::size_t size() const { return rows.size(); }
 };
 
-using RankId = Index<struct RankTag>;      // a process of a job; it drives one GPU
-using DomainId = Index<struct DomainTag>;  // what one NVLink fabric joins: here an instance
+using DomainId = Index<struct DomainTag>;  // what one NVLink fabric joins: an instance, an UltraServer, a rack
 
 struct Bytes {
     std::int64_t count{};
@@ -86,6 +85,17 @@ std::optional<SimTime> parse_span(std::string_view text);
 // The shortest exact binary form: "64 MiB", "1000 B".
 std::string to_text(Bytes size);
 
+// A value of the catalogue and where it comes from.
+struct SourcedValue {
+    std::string file;     // of the catalogue
+    std::string pointer;  // RFC 6901
+    std::string value;
+    std::string confidence;
+    std::string date;
+    std::string source;
+    std::string note;
+};
+
 // What is wrong with an input, where. `line` counts from 1; 0 is unknown. `pointer` is RFC 6901; empty for the whole.
 struct Problem {
     std::string file;  // as the user named it
@@ -115,6 +125,11 @@ std::string_view name(Collective collective);  // "all_reduce"
 struct InputError : std::runtime_error {
     explicit InputError(std::vector<Problem> all);
     std::vector<Problem> problems;
+};
+
+// A sound question whose answer is that it cannot be done, such as a transfer over a link that is down.
+struct Infeasible : std::runtime_error {
+    using std::runtime_error::runtime_error;
 };
 
 // A run that needs more than the program can represent, such as a time beyond 2.56 hours.

@@ -58,7 +58,7 @@ struct Choice {
 };
 
 // Throws InputError on a pinned algorithm that does not exist.
-Choice choose(Collective collective, Bytes size, const Group& group, const InstanceType& type, const Nccl& nccl,
+Choice choose(Collective collective, Bytes size, const Topology& topology, const Group& group, const Nccl& nccl,
               const Pins& pins);
 
 }  // namespace fmsim

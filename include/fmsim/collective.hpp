@@ -16,13 +16,24 @@
 
 namespace fmsim {
 
-// Ranks in order, and where each sits. Positions in `ranks` are what a schedule counts with.
+// Ranks in order, and where each sits. Positions are what a schedule counts with.
 struct Group {
-    std::vector<RankId> ranks;
-    std::uint32_t domains{};     // that its ranks live in
-    std::uint32_t per_domain{};  // ranks of each domain
+    std::vector<GpuPlace> places;  // of each position
+    struct Part {
+        DomainId domain;
+        std::vector<std::uint32_t> positions;  // of the ranks there, by GPU
+    };
+    std::vector<Part> parts;  // the domains its ranks live in, as they first appear
 };
-Group whole(const Topology& topology);
+// Throws InputError when a GPU is named twice.
+Group group_of(const Topology& topology, const Placement& placement);
+
+// The rings that NCCL would use on a group: one search for each of its parts, with the same number of paths.
+struct GroupRings {
+    std::vector<RingSearch> of_part;  // GPUs of a path are those of the part
+    std::uint32_t paths() const { return static_cast<std::uint32_t>(of_part.front().paths.size()); }
+};
+GroupRings rings_of(const Topology& topology, const Group& group);
 
 // How NCCL cuts data for a protocol. The values are in topologies/nccl/.
 struct ProtocolShape {
@@ -97,9 +108,9 @@ struct PlanRequest {
 };
 
 // Channels of a ring that NCCL builds on this group: its search result, doubled.
-std::uint32_t ring_channels(const Group& group, const InstanceType& type);
+std::uint32_t ring_channels(const Topology& topology, const Group& group);
 
-Schedule plan_ring_all_reduce(const Group& group, const InstanceType& type, const PlanRequest& request);
+Schedule plan_ring_all_reduce(const Topology& topology, const Group& group, const PlanRequest& request);
 
 // Bytes that each channel gets; as many entries as channels that get any, at most `channels`.
 std::vector<Bytes> split_over_channels(Bytes size, double traffic_per_byte, std::uint32_t channels, bool ll,
@@ -109,7 +120,7 @@ std::vector<Bytes> split_over_channels(Bytes size, double traffic_per_byte, std:
 struct Algorithm {
     std::string_view name;
     Collective does{};
-    Schedule (*plan)(const Group&, const InstanceType&, const PlanRequest&);
+    Schedule (*plan)(const Topology&, const Group&, const PlanRequest&);
     // Bytes over the busiest edge of the schedule for each byte of the buffer; the plain closed form divides by it.
     double (*edge_bytes)(std::uint32_t ranks);
 };

@@ -22,23 +22,63 @@
 namespace fmsim {
 
 // The data files about machines and NCCL, by path ("instances/p5.48xlarge.json").
+//
+// A machine is an instance type, what several form together ("u-p6e-gb200x72", "gb200-nvl72"), or an HGX board with its
+// NICs read from its name: "hgx-h100" (no network), "hgx-h100-8x400" (InfiniBand), "hgx-a100-16x100-roce".
 class Catalogue {
 public:
     static Catalogue shipped();  // as compiled in
     explicit Catalogue(std::map<std::string, std::string> files) : files_(std::move(files)) {}
 
-    std::vector<std::string> instance_names() const;
+    std::vector<std::string> names() const;  // of the machines that have a file, sorted
     InstanceType instance(std::string_view name) const;
-    Cluster cluster(std::string_view words) const;  // "p5.48xlarge:2", or "p5.48xlarge" for one
+    DomainType domain(std::string_view name) const;  // of one instance, where the name is an instance type's
+    Cluster cluster(std::string_view words) const;   // "u-p6e-gb200x72:4", or "p5.48xlarge" for one
     Nccl nccl() const;
+    // Every value of a machine and of its parts, with its source.
+    std::vector<SourcedValue> sources(std::string_view name) const;
     // Changes when any value of any file does; layout and key order do not count.
     std::string hash() const;
     const std::map<std::string, std::string>& files() const { return files_; }
 
 private:
-    const std::string& text(const std::string& path, std::string_view wanted_by) const;
     std::map<std::string, std::string> files_;
 };
+
+// A cluster file (schemas/cluster.json). Types that the catalogue lacks are problems of the file.
+Cluster parse_cluster(std::string_view text, const std::string& file, const Catalogue& catalogue);
+
+// ---- Clusters as other tools describe them. ----
+
+// What a file gave, and what of it has no place in a cluster, or was assumed for want of better.
+struct Imported {
+    Cluster cluster;
+    std::vector<Problem> notes;
+};
+
+struct ImportOptions {
+    std::string type;                 // the instance type of hosts that name none
+    std::vector<std::string> layers;  // Kubernetes: keys of the labels from the top of the network down
+};
+
+// Slurm's topology.conf: SwitchName= lines (topology/tree), BlockName= lines (topology/block), or both.
+Imported import_slurm_conf(std::string_view text, const std::string& file, const Catalogue& catalogue,
+                           const ImportOptions& options);
+// Slurm's topology.yaml: the tree and the block topology that are the cluster's default, or come first.
+Imported import_slurm_yaml(std::string_view text, const std::string& file, const Catalogue& catalogue,
+                           const ImportOptions& options);
+// Answers of EC2, one page after another: DescribeInstanceTopology, DescribeCapacityReservationTopology, and
+// DescribeInstanceTypes, whose counts must be those of the catalogue.
+Imported import_ec2(std::string_view text, const std::string& file, const Catalogue& catalogue,
+                    const ImportOptions& options);
+// Nodes as `kubectl get nodes -o json` or `-o yaml` prints them. Without `layers`: AWS's labels, or the levels of a
+// Kueue Topology in the file.
+Imported import_kubernetes(std::string_view text, const std::string& file, const Catalogue& catalogue,
+                           const ImportOptions& options);
+// NCCL's topology XML of one machine, laid over `options.type`, or over the type of the catalogue that has such GPUs and
+// NICs: a cluster of one.
+Imported import_nccl(std::string_view text, const std::string& file, const Catalogue& catalogue,
+                     const ImportOptions& options);
 
 // The whole file; "-" is standard input. Throws InputError when it cannot be read or is larger than 256 MiB.
 std::string read_file(const std::string& path);

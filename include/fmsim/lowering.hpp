@@ -37,7 +37,8 @@ struct Lowered {
     std::vector<CallSpan> calls;
 };
 
-// Calls run one after another. Throws LimitReached when `chunk` would need more activities than memory holds.
-Lowered lower(const Topology& topology, const std::vector<Schedule>& schedules, Fidelity fidelity);
+// Calls of one group run one after another. Throws LimitReached when `chunk` would need more activities than memory
+// holds, and Infeasible when a schedule needs a link that is down.
+Lowered lower(const Topology& topology, const Group& group, const std::vector<Schedule>& schedules, Fidelity fidelity);
 
 }  // namespace fmsim

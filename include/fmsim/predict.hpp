@@ -1,6 +1,6 @@
 // A scenario -> seconds, and the plain closed form beside each.
 //
-//   const Prediction p = predict(net, job, nccl, {});
+//   const Prediction p = predict(net, group_of(net, linear_placement(net, 0, 0)), job, nccl, {});
 //   p.calls[0].time();                                  // what the job's first collective takes
 //
 // Not here: why (analysis), and how it looks (report).
@@ -44,7 +44,9 @@ struct Prediction {
     Timeline timeline;
 };
 
-// Throws InputError on a job or pins that make no sense here.
-Prediction predict(const Topology& topology, const Job& job, const Nccl& nccl, const PredictOptions& options);
+// Throws InputError on a job or pins that make no sense here, Infeasible when a link it needs is down.
+// All calls of the job run on the group.
+Prediction predict(const Topology& topology, const Group& group, const Job& job, const Nccl& nccl,
+                   const PredictOptions& options);
 
 }  // namespace fmsim

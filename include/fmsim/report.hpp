@@ -54,6 +54,24 @@ struct RunReport {
 };
 std::string write(const RunReport& report, Format format);
 
+// A cluster as it is: what it is made of, and how much can flow across its cuts.
+struct NamedCut {
+    std::string name;
+    BytesPerSecond rate;
+};
+struct TopologyReport {
+    const Topology* topology{};
+    std::vector<NamedCut> cuts;
+};
+std::string write(const TopologyReport& report, Format format);
+
+// The devices and links as a Graphviz graph.
+std::string to_graphviz(const Topology& topology);
+
+// The machines that have a name, a line each; and all values of one with their sources.
+std::string write(const std::vector<DomainType>& machines, Format format);
+std::string write(const std::vector<SourcedValue>& values, Format format);
+
 struct SolvedFlow {
     std::string id;
     SimTime finish;

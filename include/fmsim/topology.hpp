@@ -1,6 +1,6 @@
-// A cluster description -> devices, links, domains and routes.
+// A cluster description -> devices, links, domains, routes and placement.
 //
-//   const Topology net = build_topology(cluster);                // p5.48xlarge:2
+//   const Topology net = build_topology(cluster);                // u-p6e-gb200x72:2
 //   net.links.size();                                            // one entry a direction
 //   const Route hop = net.nvlink_route(RankId{0}, RankId{1});    // GPU 0 -> NVSwitch -> GPU 1
 //
@@ -10,7 +10,8 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +34,18 @@ struct PerProtocol {
 
 // ---- What a catalogue file says. Every value there carries its source. ----
 
+struct FlopsPerSecond {
+    double value{};
+    auto operator<=>(const FlopsPerSecond&) const = default;
+};
+
 struct Gpu {
     std::string name;
-    std::uint32_t compute_capability{};        // 90 for Hopper
+    std::uint32_t compute_capability{};  // 90 for Hopper
+    Bytes memory;                        // HBM
+    BytesPerSecond memory_rate;          // as published
+    std::map<std::string, FlopsPerSecond>
+        peak;  // dense, by type: "bf16", "fp8", "fp4"; what it has no units for is absent
     PerProtocol<BytesPerSecond> channel_rate;  // data that the one SM of a channel can receive, reduce and send
 };
 
@@ -45,17 +55,22 @@ struct NvLink {
     double efficiency{};               // share of it that ring kernels reach
     PerProtocol<SimTime> hop_latency;  // from the last store of one GPU to the first use by the next
     SimTime wire_latency;              // of a store alone, such as one that returns a credit
+    bool multicast{};                  // its switches reduce and multicast (NVLink SHARP)
     BytesPerSecond carries() const { return {rate.value * efficiency}; }
 };
 
+// How a network spreads packets: over all equal paths, or each flow on one, by a hash.
+enum class Spreading : std::uint8_t { spray, hash };
+
 struct Nic {
     std::string name;
-    std::string fabric;                // "EFA"
+    std::string fabric;  // "EFA", "InfiniBand", "RoCE"
+    Spreading spreading{};
     BytesPerSecond rate;               // the line, one direction
     BytesPerSecond carries;            // payload that large writes reach
     PerProtocol<SimTime> hop_latency;  // proxy, NIC, fabric and completion of one step between GPUs
     SimTime wire_latency;              // NIC to NIC alone, such as a control message or an acknowledgement takes
-    SimTime reported_latency;          // what the plugin tells NCCL's tuner; a knob, no physics
+    SimTime reported_latency;          // what NCCL's tuner is told; a knob, no physics
 };
 
 struct PcieSwitch {
@@ -64,7 +79,8 @@ struct PcieSwitch {
     std::vector<std::uint32_t> nics;
 };
 
-// One ring inside a domain as NCCL's search finds it: data enter at the first GPU and leave at the last.
+// One ring inside a domain as NCCL's search finds it: data enter at the first GPU and leave at the last. GPUs and
+// groups are counted through the domain: GPU g of its instance i is i * gpus + g.
 struct RingPath {
     std::vector<std::uint32_t> gpus;
     std::uint32_t enter_group{};  // the group of NICs beside the first GPU
@@ -79,12 +95,18 @@ struct RingSearch {
 
 enum class CpuVendor : std::uint8_t { amd, intel, arm };
 
+// What a price holds for: a date, and how it is bought.
+struct Price {
+    double usd_an_hour{};
+    std::string date;
+};
+
 struct InstanceType {
     std::string name;
     Gpu gpu;
     std::uint32_t gpus{};
-    NvLink nvlink;
-    Nic nic;
+    std::optional<NvLink> nvlink;  // none: a single GPU
+    std::optional<Nic> nic;        // none: nothing leaves the instance
     std::uint32_t nics{};
     std::uint32_t rails{};     // NICs of a group, which NCCL sees as one device
     BytesPerSecond pcie_gpu;   // GPU to its PCIe switch, one direction
@@ -93,27 +115,86 @@ struct InstanceType {
     BytesPerSecond numa;       // NUMA node to NUMA node
     std::vector<PcieSwitch> switches;
     CpuVendor cpu{};
+    bool gpudirect{};  // NICs reach GPU memory without the host
+    Bytes host_memory;
+    std::uint32_t drives{};  // local NVMe
+    Bytes drive;
+    std::optional<Price> on_demand;
+    std::optional<Price> capacity_block;
     Bytes simple_buffer;  // NCCL_BUFFSIZE as the platform sets it
-    RingSearch one_domain;
-    RingSearch several_domains;
+    std::uint32_t groups() const { return rails == 0 ? 0 : nics / rails; }
+};
+
+// What one NVLink fabric joins: one instance, or those of an UltraServer or a rack.
+struct DomainType {
+    std::string name;
+    InstanceType instance;
+    std::uint32_t instances = 1;
+    RingSearch alone;    // what NCCL finds on one such domain
+    RingSearch several;  // and on each of several
+    std::uint32_t gpus() const { return instances * instance.gpus; }
+    std::uint32_t groups() const { return instances * instance.groups(); }
+};
+
+// ---- A cluster: domains, a network over them, and what is broken. ----
+
+// A layer of switches, nearest to the instances first. Above the last is one switch without limit.
+struct NetworkLayer {
+    std::string name;          // "leaf"
+    std::uint32_t children{};  // below one switch: instances in the first layer, switches of the layer below in others
+    std::vector<std::uint32_t> sizes{};  // the same for each switch of its own, where they differ; then `children` is 0
+    double oversubscription = 1;         // what comes from below / what goes up; 1: non-blocking
+    std::uint32_t uplinks = 1;           // of one switch; a hashed flow takes one of them, a sprayed one all
+};
+struct Network {
+    std::vector<NetworkLayer> layers;
+    std::uint64_t seed = 0;  // of the hash, where flows are hashed
+};
+
+enum class DeviceKind : std::uint8_t { gpu, nvswitch, pcie_switch, nic, numa, network_switch, fabric };
+
+std::string_view name(DeviceKind kind);  // "gpu", "nvswitch", "pcie", "nic", "numa", "switch", "fabric"
+
+// A device that works at a part of its rate: all its links do. 0: it is down.
+struct Fault {
+    DeviceKind kind{};
+    std::uint32_t instance{};  // of the cluster; for a network switch its layer
+    std::uint32_t index{};     // among its kind in the instance or layer
+    double fraction{};
+};
+
+// What becomes of the traffic of a NIC with a fault.
+enum class RailPolicy : std::uint8_t {
+    keep,       // as NCCL does: it stays where it is, and waits
+    even,       // as much of it as makes all NICs of the instance equally busy goes to the others
+    neighbour,  // the next NIC of the instance takes it over
+};
+std::string_view name(RailPolicy policy);  // "keep", "even", "neighbour"
+
+struct DomainBlock {
+    DomainType type;
+    std::uint32_t count{};
 };
 
 struct Cluster {
-    std::string name;  // "p5.48xlarge:2"
-    InstanceType instance;
-    std::uint32_t count{};
+    std::string name;                           // "p5.48xlarge:2"
+    std::vector<std::string> instance_names{};  // host names, in order, where they are known
+    std::vector<DomainBlock> blocks;            // domains, in order
+    Network network;
+    std::vector<Fault> faults;
+    RailPolicy rail_policy = RailPolicy::keep;
 };
 
 // ---- The built graph. ----
 
 using DeviceId = Index<struct DeviceTag>;
 using LinkId = Index<struct LinkTag>;
+using InstanceId = Index<struct InstanceTag>;
 
-enum class DeviceKind : std::uint8_t { gpu, nvswitch, pcie_switch, nic, numa, fabric };
 struct Device {
     DeviceKind kind{};
-    DomainId domain;        // of the fabric: 0, without meaning
-    std::uint32_t index{};  // among its kind in the domain
+    InstanceId instance;    // of an NVSwitch: the first of its domain; of a network switch: its layer; of the fabric: 0
+    std::uint32_t index{};  // among its kind in the instance or layer
 };
 
 enum class LinkKind : std::uint8_t { nvlink, pcie, numa, network };
@@ -123,51 +204,113 @@ struct Link {  // one direction
     BytesPerSecond rate;
 };
 
-// The links that a transfer takes, each with its share of the bytes; a message striped over four NICs has 1/4 on each.
+// The links that a transfer takes, each with its share of the bytes; one that is spread over four NICs has 1/4 on each.
 struct RouteLink {
     LinkId link;
     double share{};
 };
 using Route = std::vector<RouteLink>;
 
+// A GPU by its domain and its number in it.
+struct GpuPlace {
+    DomainId domain;
+    std::uint32_t gpu{};
+    auto operator<=>(const GpuPlace&) const = default;
+};
+
+// Where an instance's devices and links begin, and whose it is.
+struct InstanceBlock {
+    std::uint32_t block{};  // of the cluster
+    DomainId domain;
+    std::uint32_t in_domain{};  // which of the domain's instances
+    std::uint32_t device{};     // of its first device: GPUs first, then NICs
+    std::uint32_t link{};       // of its first link
+};
+
 class Topology {
 public:
     Cluster cluster;
     Column<DeviceId, Device> devices;
     Column<LinkId, Link> links;
+    Column<InstanceId, InstanceBlock> instances;
+    Column<DomainId, InstanceId> first_instance;  // of a domain
 
-    std::uint32_t ranks() const { return cluster.count * cluster.instance.gpus; }
-    // Ranks fill domains in order.
-    DomainId domain_of(RankId rank) const { return {rank.value / cluster.instance.gpus}; }
-    std::uint32_t gpu_of(RankId rank) const { return rank.value % cluster.instance.gpus; }
+    std::uint32_t domains() const { return static_cast<std::uint32_t>(first_instance.size()); }
+    std::uint32_t gpus() const;  // of all domains
+    const DomainType& type_of(DomainId domain) const { return type_of(first_instance[domain]); }
+    const DomainType& type_of(InstanceId instance) const { return cluster.blocks[instances[instance].block].type; }
+    InstanceId instance_of(GpuPlace gpu) const;
+    DeviceId device(GpuPlace gpu) const;
+    // Of a network switch `instance` is the layer. One beyond the last device where there is no such device.
+    DeviceId device(DeviceKind kind, InstanceId instance, std::uint32_t index) const;
 
     // Between two GPUs of one domain.
-    Route nvlink_route(RankId from, RankId to) const;
-    // Between two domains: over all NICs of group `leave` beside the sender to those of group `enter` beside the
-    // receiver, in equal shares.
-    Route network_route(RankId from, std::uint32_t leave, std::uint32_t enter, RankId to) const;
+    Route nvlink_route(GpuPlace from, GpuPlace to) const;
+    // Between two domains: over the NICs of group `leave` of the sender's domain to those of group `enter` of the
+    // receiver's, as the rail policy has it. `flow` tells hashed flows apart.
+    Route network_route(GpuPlace from, std::uint32_t leave, std::uint32_t enter, GpuPlace to, std::uint64_t flow) const;
 
     std::string name(DeviceId device) const;  // "p5.48xlarge[1]/gpu3"
     std::string name(LinkId link) const;      // "p5.48xlarge[1]/nic7 -> fabric"
 
 private:
-    friend Topology build_topology(const Cluster& cluster);
-    // Paths inside a domain, as links of domain 0, by source and target device of domain 0.
-    std::vector<std::vector<std::vector<LinkId>>> paths_;
-    std::uint32_t devices_each_{};  // devices of a domain
-    std::uint32_t links_each_{};
+    friend class TopologyBuilder;
+    struct NicShare {
+        std::uint32_t nic{};
+        double share{};
+    };
+    std::vector<NicShare> nics_for(InstanceId instance, std::uint32_t group) const;
+    std::vector<NicShare> rebalanced(InstanceId instance, std::uint32_t group) const;
+    std::vector<LinkId> to_nic(InstanceId instance, std::uint32_t gpu, std::uint32_t nic, bool sends) const;
+    InstanceId add_end(Route& route, GpuPlace gpu, std::uint32_t group, bool sends) const;
+    void add_climb(Route& route, InstanceId from, InstanceId to, double share, std::uint64_t flow) const;
+    LinkId network_link(InstanceId instance, std::uint32_t nic, bool sends) const;
+
+    // Of each block: PCIe paths from GPU to NIC as links of an instance that begins at 0.
+    std::vector<std::vector<std::vector<std::vector<std::uint32_t>>>> paths_;
+    std::uint32_t first_nvswitch_{};
+    Column<InstanceId, std::uint8_t> has_nic_fault_;
+    Column<LinkId, std::uint8_t> at_fault_;                  // works at a part of its rate
+    std::vector<std::vector<std::uint32_t>> parent_;         // of a layer, of a child: the switch above it
+    std::vector<std::vector<std::uint32_t>> switch_device_;  // of a layer, of a switch
+    std::vector<std::vector<std::uint32_t>> uplink_;         // and its first link up; the way down follows each
 };
 
-// Throws InputError where the parts of an instance type do not fit together: a NIC without a switch, a GPU twice.
+// Throws InputError where the parts of a cluster do not fit together: a NIC without a switch, a GPU twice.
 Topology build_topology(const Cluster& cluster);
 
 // The most that can flow between two sets of devices, by max-flow over the links.
 BytesPerSecond cut(const Topology& topology, const std::vector<DeviceId>& from, const std::vector<DeviceId>& to);
 
-// The devices of one kind in one domain; of the fabric, the one there is.
-std::vector<DeviceId> devices_of(const Topology& topology, DeviceKind kind, DomainId domain);
+// The devices of one kind in one instance; of the fabric, the one there is.
+std::vector<DeviceId> devices_of(const Topology& topology, DeviceKind kind, InstanceId instance);
 
 // "NVLink", "PCIe", "NUMA", and for the network the fabric's own name.
 std::string_view kind_name(const Topology& topology, LinkKind kind);
+
+// Ring paths as NCCL would find them, for a domain whose search result nobody published: see ring_paths.cpp.
+RingSearch default_search(const InstanceType& instance, std::uint32_t instances, bool alone);
+
+// ---- Placement: which GPUs a job has, in the order of its ranks. ----
+
+using Placement = std::vector<GpuPlace>;
+// `per_domain` GPUs of each domain in turn (0: all), `gpus` in all (0: as many as there are). Throws InputError when
+// the cluster has fewer.
+Placement linear_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain);
+// The same with the domains in a random order, from a seed.
+Placement random_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain, std::uint64_t seed);
+
+// Of the groups of `size` consecutive ranks, how many have GPUs in more than one domain.
+std::uint32_t groups_across_domains(const Placement& placement, std::uint32_t size);
+
+// How much of a need each of several domains (racks, leaves, segments) with room to spare takes: all of it the
+// smallest that has room for it. Where none has, nothing when it `must_be_one`; else the fewest, largest first, and
+// the rest again the smallest that has room. Domains that are alike are taken in order. Empty: it does not fit.
+struct RoomTaken {
+    std::size_t domain{};
+    std::uint32_t taken{};
+    bool operator==(const RoomTaken&) const = default;
+};
+std::vector<RoomTaken> smallest_room(const std::vector<std::uint32_t>& room, std::uint32_t need, bool must_be_one);
 
 }  // namespace fmsim

@@ -26,20 +26,21 @@ std::size_t generation(const Gpu& gpu) {
 
 // Between domains NCCL takes the row of LL's cap by the CPU: AMD the second, all others the first.
 std::size_t ll_row(const Group& group, const InstanceType& type) {
-    if (group.domains == 1) return generation(type.gpu);
+    if (group.parts.size() == 1) return generation(type.gpu);
     return type.cpu == CpuVendor::amd ? 1 : 0;
 }
 
 struct RingModel {
     const Group& group;
-    const InstanceType& type;
+    const InstanceType& type;  // of the first domain; NCCL takes the slowest where they differ
     const NcclTuning& tuning;
-    const RingSearch& search;
+    RingSearch search;
+    std::uint32_t channels;
     double ranks;
     std::size_t column;
 
     double bus_gbps(Protocol protocol) const {
-        const double path = (group.domains <= 2 ? search.intra : search.inter).value * 1e-9;
+        const double path = (group.parts.size() <= 2 ? search.intra : search.inter).value * 1e-9;
         const auto paths = static_cast<double>(search.paths.size());
         const double bus = paths * path;
         if (protocol == Protocol::ll)
@@ -53,11 +54,11 @@ struct RingModel {
     // Of the 2(R-1) hops of an all-reduce NCCL counts one a domain boundary and phase as network.
     double latency_us(Protocol protocol) const {
         const double steps = 2 * (ranks - 1);
-        const double network = group.domains == 1 ? 0 : 2.0 * (group.domains - 1);
+        const double network = group.parts.size() == 1 ? 0 : 2.0 * static_cast<double>(group.parts.size() - 1);
         const double times = protocol == Protocol::simple ? tuning.simple_overheads : 1;
         const SimTime one = type.cpu == CpuVendor::amd ? tuning.net_overhead_amd : tuning.net_overhead_other;
-        const double overhead = group.domains == 1 ? 0 : times * microseconds(one);
-        const double reported = microseconds(type.nic.reported_latency) * (protocol == Protocol::simple ? 2 : 1);
+        const double overhead = group.parts.size() == 1 ? 0 : times * microseconds(one);
+        const double reported = microseconds(type.nic->reported_latency) * (protocol == Protocol::simple ? 2 : 1);
         const double net_hop = microseconds(tuning.ring_net_hop[protocol]) + reported;
         return microseconds(tuning.ring_base[protocol]) +
                (steps - network) * std::max(microseconds(tuning.ring_nvlink_hop[protocol]), overhead) +
@@ -68,8 +69,8 @@ struct RingModel {
         const double steps = 2 * (ranks - 1);
         const double algorithm_gbps = bus_gbps(protocol) * ranks / steps;
         double latency = latency_us(protocol);
-        const std::int64_t part = size.count / (ring_channels(group, type) * static_cast<std::int64_t>(ranks));
-        if (protocol == Protocol::simple && group.domains > 1 && part >= tuning.plateau_bytes)
+        const std::int64_t part = size.count / (channels * static_cast<std::int64_t>(ranks));
+        if (protocol == Protocol::simple && group.parts.size() > 1 && part >= tuning.plateau_bytes)
             latency *= tuning.plateau;
         return latency + static_cast<double>(size.count) / (1000 * algorithm_gbps);
     }
@@ -79,7 +80,7 @@ struct RingModel {
 std::uint32_t channels_for(Bytes size, std::uint32_t most, Protocol protocol, const Group& group,
                            const NcclTuning& tuning) {
     std::int64_t thread = tuning.bytes_a_thread[protocol];
-    if (protocol == Protocol::ll) thread *= static_cast<std::int64_t>(group.ranks.size());
+    if (protocol == Protocol::ll) thread *= static_cast<std::int64_t>(group.places.size());
     const std::int64_t channel = thread * tuning.most_threads[protocol];
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(size.count / channel, 1, most));
 }
@@ -101,14 +102,16 @@ const Algorithm& find(Collective collective, const Pins& pins) {
 
 }  // namespace
 
-Choice choose(Collective collective, Bytes size, const Group& group, const InstanceType& type, const Nccl& nccl,
+Choice choose(Collective collective, Bytes size, const Topology& topology, const Group& group, const Nccl& nccl,
               const Pins& pins) {
+    std::uint32_t most = ring_channels(topology, group);
     const RingModel model{.group = group,
-                          .type = type,
+                          .type = topology.type_of(group.parts.front().domain).instance,
                           .tuning = nccl.tuning,
-                          .search = group.domains == 1 ? type.one_domain : type.several_domains,
-                          .ranks = static_cast<double>(group.ranks.size()),
-                          .column = std::min<std::size_t>(group.domains, kDomainColumns) - 1};
+                          .search = rings_of(topology, group).of_part.front(),
+                          .channels = most,
+                          .ranks = static_cast<double>(group.places.size()),
+                          .column = std::min<std::size_t>(group.parts.size(), kDomainColumns) - 1};
     Choice choice{.algorithm = &find(collective, pins)};
     double least = std::numeric_limits<double>::infinity();
     for (const Protocol protocol : kProtocols) {
@@ -118,7 +121,6 @@ Choice choose(Collective collective, Bytes size, const Group& group, const Insta
         least = time;
         choice.protocol = protocol;
     }
-    std::uint32_t most = ring_channels(group, type);
     if (pins.most_channels) most = std::min(most, *pins.most_channels);
     choice.channels = channels_for(size, most, choice.protocol, group, nccl.tuning);
     return choice;

@@ -59,8 +59,8 @@ int run_collective(const Options& options) {
     const auto sizes = sizes_of(options, measurements);
     const Scenario scenario = make_scenario(options.scenario);
     SweepReport report{.cluster = scenario.topology.cluster.name,
-                       .ranks = scenario.topology.ranks(),
-                       .domains = scenario.topology.cluster.count,
+                       .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
+                       .domains = static_cast<std::uint32_t>(scenario.group.parts.size()),
                        .collective = collective,
                        .fidelity = options.scenario.fidelity,
                        .rows = {},
@@ -68,7 +68,7 @@ int run_collective(const Options& options) {
                        .provenance = provenance(scenario, inputs_of(collective, sizes) + measured_text)};
     for (const Bytes size : sizes) {
         const Job job{.name = "", .calls = {{to_text(size), collective, size}}};
-        const Prediction prediction = predict(scenario.topology, job, scenario.nccl, scenario.predict);
+        const Prediction prediction = predict(scenario.topology, scenario.group, job, scenario.nccl, scenario.predict);
         const Findings findings = explain(scenario.topology, prediction);
         report.rows.push_back(report_call(prediction.calls.front(), findings.calls.front()));
         if (measurements) report.rows.back().measured_us = measured_us(*measurements, size);

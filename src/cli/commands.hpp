@@ -22,6 +22,8 @@ using Action = std::function<int()>;
 
 void add_collective(CLI::App& program, Action& action);
 void add_run(CLI::App& program, Action& action);
+void add_catalog(CLI::App& program, Action& action);
+void add_topology(CLI::App& program, Action& action);
 void add_solve(CLI::App& program, Action& action);
 
 }  // namespace fmsim::cli

@@ -46,6 +46,9 @@ int run_action(const Action& action) {
         return action();
     } catch (const InputError& error) {
         return refused(error);
+    } catch (const Infeasible& error) {
+        spdlog::error("{}", error.what());
+        return kInfeasible;
     } catch (const LimitReached& error) {
         spdlog::error("{}", error.what());
         return kLimit;
@@ -81,6 +84,8 @@ int run_program(int argc, char** argv) {
     Action action;
     add_collective(program, action);
     add_run(program, action);
+    add_catalog(program, action);
+    add_topology(program, action);
     add_solve(program, action);
     try {
         program.parse(argc, argv);

@@ -19,10 +19,10 @@ int run_workload(const Options& options) {
     const std::string text = read_file(options.workload);
     const Job job = parse_job(text, options.workload);
     const Scenario scenario = make_scenario(options.scenario);
-    const Prediction prediction = predict(scenario.topology, job, scenario.nccl, scenario.predict);
+    const Prediction prediction = predict(scenario.topology, scenario.group, job, scenario.nccl, scenario.predict);
     const Findings findings = explain(scenario.topology, prediction);
     RunReport report{.cluster = scenario.topology.cluster.name,
-                     .ranks = scenario.topology.ranks(),
+                     .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
                      .fidelity = options.scenario.fidelity,
                      .end = prediction.end,
                      .operations = {},

@@ -1,5 +1,6 @@
 #include "scenario.hpp"
 
+#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@ namespace fmsim::cli {
 
 void add_options(CLI::App& command, ScenarioOptions& options) {
     static const std::map<std::string, Fidelity> kFidelities{{"stream", Fidelity::stream}, {"chunk", Fidelity::chunk}};
-    command.add_option("--cluster", options.cluster, "instance type and count, such as p5.48xlarge:2")
+    command.add_option("--cluster", options.cluster, "such as p5en.48xlarge:16, u-p6e-gb200x72:4, hgx-h100-8x400:2, or a JSON file")
         ->required()
         ->option_text("CLUSTER");
     command
@@ -18,6 +19,14 @@ void add_options(CLI::App& command, ScenarioOptions& options) {
                     "stream (default): one activity a channel; chunk: every transfer of every step")
         ->transform(CLI::CheckedTransformer(kFidelities))
         ->option_text("FIDELITY");
+    command.add_option("--gpus", options.gpus, "use N GPUs, filling the domains in order")
+        ->check(CLI::Range(2, 1'000'000))
+        ->option_text("N");
+    command.add_option("--per-domain", options.per_domain, "use N GPUs of each NVLink domain")
+        ->check(CLI::Range(1, 1'000))
+        ->option_text("N");
+    command.add_option("--placement", options.placement, "linear (default), or random:SEED for a random order of domains")
+        ->option_text("PLACEMENT");
     command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO)")->option_text("NAME");
     command.add_option("--proto", options.protocol, "pin the protocol: LL, LL128 or Simple (NCCL_PROTO)")
         ->option_text("NAME");
@@ -26,15 +35,41 @@ void add_options(CLI::App& command, ScenarioOptions& options) {
         ->option_text("N");
 }
 
+namespace {
+
+Placement placement_of(const Topology& topology, const ScenarioOptions& options) {
+    static constexpr std::string_view kRandom = "random:";
+    if (options.placement == "linear") return linear_placement(topology, options.gpus, options.per_domain);
+    std::uint64_t seed{};
+    const char* const end = options.placement.data() + options.placement.size();
+    const bool random = options.placement.starts_with(kRandom);
+    if (random && std::from_chars(options.placement.data() + kRandom.size(), end, seed).ptr == end &&
+        options.placement.size() > kRandom.size())
+        return random_placement(topology, options.gpus, options.per_domain, seed);
+    throw InputError({{.file = "--placement", .line = 0, .pointer = "", .expected = "expected linear or random:SEED",
+                       .found = options.placement}});
+}
+
+}  // namespace
+
+Cluster cluster_of(const std::string& words) {
+    const Catalogue catalogue = Catalogue::shipped();
+    if (words.ends_with(".json")) return parse_cluster(read_file(words), words, catalogue);
+    return catalogue.cluster(words);
+}
+
 Scenario make_scenario(const ScenarioOptions& options) {
     const Catalogue catalogue = Catalogue::shipped();
-    Scenario scenario{.topology = build_topology(catalogue.cluster(options.cluster)),
+    Scenario scenario{.topology = build_topology(cluster_of(options.cluster)),
+                      .group = {},
                       .nccl = catalogue.nccl(),
                       .predict = {},
                       .constants_hash = catalogue.hash(),
-                      .words = fmt::format("{}\n{}\n{}\n{}\n{}\n", options.cluster,
+                      .words = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", options.cluster,
                                            options.fidelity == Fidelity::stream ? "stream" : "chunk", options.algorithm,
-                                           options.protocol, options.most_channels)};
+                                           options.protocol, options.most_channels, options.gpus, options.per_domain,
+                                           options.placement)};
+    scenario.group = group_of(scenario.topology, placement_of(scenario.topology, options));
     scenario.predict.fidelity = options.fidelity;
     if (!options.algorithm.empty()) scenario.predict.pins.algorithm = options.algorithm;
     if (!options.protocol.empty()) scenario.predict.pins.protocol = parse_protocol(options.protocol);
@@ -50,7 +85,7 @@ Provenance provenance(const Scenario& scenario, const std::string& inputs) {
     return {.fmsim_version = kVersion,
             .constants_hash = scenario.constants_hash,
             .inputs_hash = hash_of(scenario.words + inputs),
-            .assumptions = {"all GPUs of the cluster take part, and nothing else runs on it",
+            .assumptions = {"nothing else runs on the cluster",
                             "all-reduce runs as a ring; NCCL also has trees and NVLS, which are faster for small "
                             "sizes and on few domains",
                             "chunks are equal: what a size leaves over when divided is spread over all ranks",

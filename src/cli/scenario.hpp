@@ -21,17 +21,24 @@ struct ScenarioOptions {
     std::string algorithm;
     std::string protocol;
     std::uint32_t most_channels = 0;  // 0: as many as NCCL takes
+    std::uint32_t gpus = 0;           // 0: all
+    std::uint32_t per_domain = 0;     // 0: all
+    std::string placement = "linear";
 };
 void add_options(CLI::App& command, ScenarioOptions& options);
 
 // A machine to predict on. `words` are the options that shape the result, for the hash of the inputs.
 struct Scenario {
     Topology topology;
+    Group group;  // of all calls
     Nccl nccl;
     PredictOptions predict;
     std::string constants_hash;
     std::string words;
 };
+// From the short form, or from a file where the words end in .json.
+Cluster cluster_of(const std::string& words);
+
 Scenario make_scenario(const ScenarioOptions& options);
 
 ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding);

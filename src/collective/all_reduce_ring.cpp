@@ -28,19 +28,28 @@ const RingPath& path_in(const RingSearch& search, std::uint32_t channel, std::ui
     return search.paths[search.crosses_nics && domain % 2 == 1 ? path ^ 1u : path];
 }
 
-std::vector<Hop> ring_hops(const Group& group, const RingSearch& search, std::uint32_t channel) {
+// The position of the rank on a GPU of a part.
+std::uint32_t position_of(const Group& group, const Group::Part& part, std::uint32_t gpu) {
+    const auto found =
+        std::lower_bound(part.positions.begin(), part.positions.end(), gpu,
+                         [&](std::uint32_t at, std::uint32_t wanted) { return group.places[at].gpu < wanted; });
+    assert(found != part.positions.end());
+    return *found;
+}
+
+std::vector<Hop> ring_hops(const Group& group, const GroupRings& rings, std::uint32_t channel) {
     std::vector<Hop> hops;
-    const std::uint32_t ranks = group.domains * group.per_domain;
-    for (std::uint32_t domain = 0; domain < group.domains; ++domain) {
-        const RingPath& path = path_in(search, channel, domain);
-        for (std::uint32_t i = 0; i + 1 < group.per_domain; ++i)
+    for (std::uint32_t p = 0; p < group.parts.size(); ++p) {
+        const Group::Part& part = group.parts[p];
+        const RingPath& path = path_in(rings.of_part[p], channel, p);
+        for (std::size_t i = 0; i + 1 < path.gpus.size(); ++i)
             hops.push_back(
-                {.from = domain * group.per_domain + path.gpus[i], .to = domain * group.per_domain + path.gpus[i + 1]});
-        const std::uint32_t next_domain = (domain + 1) % group.domains;
-        const RingPath& next = path_in(search, channel, next_domain);
-        hops.push_back({.from = domain * group.per_domain + path.gpus.back(),
-                        .to = (next_domain * group.per_domain + next.gpus.front()) % ranks,
-                        .leaves_domain = group.domains > 1,
+                {.from = position_of(group, part, path.gpus[i]), .to = position_of(group, part, path.gpus[i + 1])});
+        const auto next_part = static_cast<std::uint32_t>((p + 1) % group.parts.size());
+        const RingPath& next = path_in(rings.of_part[next_part], channel, next_part);
+        hops.push_back({.from = position_of(group, part, path.gpus.back()),
+                        .to = position_of(group, group.parts[next_part], next.gpus.front()),
+                        .leaves_domain = group.parts.size() > 1,
                         .leave_group = path.leave_group,
                         .enter_group = next.enter_group});
     }
@@ -81,19 +90,20 @@ RingSend ring_all_reduce_send(std::uint32_t ranks, std::uint32_t hop, std::uint3
     return {.chunk = (hop + 2 * ranks - 1 - step) % ranks, .reduces = step + 1 < ranks};
 }
 
-std::uint32_t ring_channels(const Group& group, const InstanceType& type) {
-    const RingSearch& search = group.domains == 1 ? type.one_domain : type.several_domains;
-    const auto doubled = static_cast<std::uint32_t>(2 * search.paths.size());
+std::uint32_t ring_channels(const Topology& topology, const Group& group) {
+    const GroupRings rings = rings_of(topology, group);
+    const auto doubled = 2 * rings.paths();
     // NCCL copies the channels once more where few fast ones would leave NVLink idle (connect.cc).
+    const Gpu& gpu = topology.type_of(group.parts.front().domain).instance.gpu;
     const bool few_and_fast =
-        type.gpu.compute_capability >= 90 && group.domains > 1 && search.intra > 45_GBps && doubled < 16;
+        gpu.compute_capability >= 90 && group.parts.size() > 1 && rings.of_part.front().intra > 45_GBps && doubled < 16;
     return few_and_fast ? 2 * doubled : doubled;
 }
 
-Schedule plan_ring_all_reduce(const Group& group, const InstanceType& type, const PlanRequest& request) {
-    const auto ranks = static_cast<std::uint32_t>(group.ranks.size());
-    assert(ranks >= 2 && ranks == group.domains * group.per_domain);
-    const RingSearch& search = group.domains == 1 ? type.one_domain : type.several_domains;
+Schedule plan_ring_all_reduce(const Topology& topology, const Group& group, const PlanRequest& request) {
+    const auto ranks = static_cast<std::uint32_t>(group.places.size());
+    assert(ranks >= 2);
+    const GroupRings rings = rings_of(topology, group);
     const ProtocolShape& protocol = request.shape->protocols[request.protocol];
     Schedule schedule{.collective = Collective::all_reduce,
                       .algorithm = "Ring",
@@ -108,7 +118,7 @@ Schedule plan_ring_all_reduce(const Group& group, const InstanceType& type, cons
         split_over_channels(request.size, 2, request.channels, request.protocol == Protocol::ll, *request.shape);
     for (std::uint32_t c = 0; c < parts.size(); ++c)
         schedule.channels.push_back(
-            {.hops = ring_hops(group, search, c), .bytes = parts[c], .loops = loops_of(parts[c], ranks, request)});
+            {.hops = ring_hops(group, rings, c), .bytes = parts[c], .loops = loops_of(parts[c], ranks, request)});
     return schedule;
 }
 

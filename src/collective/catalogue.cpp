@@ -13,10 +13,4 @@ const std::vector<Algorithm>& algorithms() {
     return rows;
 }
 
-Group whole(const Topology& topology) {
-    Group group{.ranks = {}, .domains = topology.cluster.count, .per_domain = topology.cluster.instance.gpus};
-    for (std::uint32_t rank = 0; rank < topology.ranks(); ++rank) group.ranks.push_back({rank});
-    return group;
-}
-
 }  // namespace fmsim

@@ -1,80 +1,17 @@
-// The catalogue's files -> instance types and NCCL's facts. Each value stands in an object with its source.
-#include <algorithm>
-#include <charconv>
-
+// The catalogue as a whole, and NCCL's facts in it. Its machines are read in catalogue_machines.cpp.
 #include <fmt/format.h>
 #include <boost/crc.hpp>
 
-#include "document.hpp"
 #include "embedded.hpp"
 #include "fmsim/formats.hpp"
+#include "leaves.hpp"
 
 namespace fmsim {
 namespace {
 
 using Spot = Document::Spot;
 
-constexpr std::string_view kInstances = "instances/";
-constexpr std::string_view kSuffix = ".json";
 constexpr std::string_view kNcclFile = "nccl/2.30.7.json";
-constexpr std::uint32_t kMostInstances = 20'000;
-
-Spot value(const Spot& spot) { return spot["value"]; }
-
-template <class T, class Read>
-PerProtocol<T> per_protocol(const Spot& spot, Read read) {
-    PerProtocol<T> values;
-    for (const Protocol protocol : kProtocols) values[protocol] = read(value(spot[std::string(name(protocol))]));
-    return values;
-}
-PerProtocol<SimTime> spans(const Spot& spot) {
-    return per_protocol<SimTime>(spot, [](const Spot& one) { return one.span(); });
-}
-
-std::vector<std::uint32_t> counts(const Spot& list) {
-    std::vector<std::uint32_t> numbers;
-    for (std::size_t i = 0; i < list.size(); ++i) numbers.push_back(list[i].count());
-    return numbers;
-}
-
-Gpu gpu_of(const Spot& root) {
-    return {.name = root["name"].text(),
-            .compute_capability = value(root["compute_capability"]).count(),
-            .channel_rate = per_protocol<BytesPerSecond>(root["channel_rate"], [](const Spot& s) { return s.rate(); })};
-}
-
-NvLink nvlink_of(const Spot& root) {
-    return {.name = root["name"].text(),
-            .rate = value(root["rate"]).rate(),
-            .efficiency = value(root["ring_efficiency"]).number(),
-            .hop_latency = spans(root["hop_latency"]),
-            .wire_latency = value(root["wire_latency"]).span()};
-}
-
-Nic nic_of(const Spot& root) {
-    return {.name = root["name"].text(),
-            .fabric = value(root["fabric"]).text(),
-            .rate = value(root["rate"]).rate(),
-            .carries = value(root["carries"]).rate(),
-            .hop_latency = spans(root["hop_latency"]),
-            .wire_latency = value(root["wire_latency"]).span(),
-            .reported_latency = value(root["reported_latency"]).span()};
-}
-
-RingSearch search_of(const Spot& spot) {
-    RingSearch search{.paths = {},
-                      .crosses_nics = value(spot["crosses_nics"]).json().get<bool>(),
-                      .intra = value(spot["path_intra_rate"]).rate(),
-                      .inter = value(spot["path_inter_rate"]).rate()};
-    const Spot paths = value(spot["paths"]);
-    for (std::size_t i = 0; i < paths.size(); ++i)
-        search.paths.push_back({counts(paths[i]["gpus"]), paths[i]["enter"].count(), paths[i]["leave"].count()});
-    return search;
-}
-
-CpuVendor cpu_of(const std::string& word) {
-    return word == "amd" ? CpuVendor::amd : word == "intel" ? CpuVendor::intel : CpuVendor::arm;
-}
 
 ProtocolShape shape_of(const Spot& spot) {
     const double data = value(spot["data_bytes"]).number();
@@ -124,15 +61,6 @@ NcclTuning tuning_of(const Spot& spot) {
             .bytes_a_thread = per_protocol<std::int64_t>(spot["bytes_a_thread"], whole)};
 }
 
-// The words stand where a file has its pointer.
-[[noreturn]] void refuse(std::string_view words, std::string expected) {
-    throw InputError({{.file = "",
-                       .line = 0,
-                       .pointer = fmt::format("\"{}\"", words),
-                       .expected = std::move(expected),
-                       .found = ""}});
-}
-
 }  // namespace
 
 Catalogue Catalogue::shipped() {
@@ -143,88 +71,9 @@ Catalogue Catalogue::shipped() {
     return Catalogue(std::move(files));
 }
 
-std::vector<std::string> Catalogue::instance_names() const {
-    std::vector<std::string> names;
-    for (const auto& [path, text] : files_)
-        if (path.starts_with(kInstances))
-            names.push_back(path.substr(kInstances.size(), path.size() - kInstances.size() - kSuffix.size()));
-    return names;
-}
-
-const std::string& Catalogue::text(const std::string& path, std::string_view wanted_by) const {
-    const auto found = files_.find(path);
-    if (found == files_.end())
-        throw InputError({{.file = std::string(wanted_by),
-                           .line = 0,
-                           .pointer = "",
-                           .expected = "expected a file of the catalogue",
-                           .found = path}});
-    return found->second;
-}
-
-InstanceType Catalogue::instance(std::string_view wanted) const {
-    const std::string path = fmt::format("{}{}{}", kInstances, wanted, kSuffix);
-    if (!files_.contains(path)) {
-        const auto names = instance_names();
-        const auto meant = nearest(wanted, names);
-        refuse(wanted, meant ? fmt::format("no such instance type; did you mean \"{}\"?", *meant)
-                             : fmt::format("expected an instance type: {}", fmt::join(names, ", ")));
-    }
-    Document document(text(path, path), path, "instance");
-    const Spot root = document.root();
-    const auto part = [&](const std::string& folder, const Spot& spot) {
-        return folder + "/" + value(spot).text() + std::string(kSuffix);
-    };
-    const std::string gpu_path = part("gpus", root["gpu"]);
-    Document gpu(text(gpu_path, path), gpu_path, "gpu");
-    const std::string nvlink_path = part("links", gpu.root()["nvlink"]);
-    Document nvlink(text(nvlink_path, gpu_path), nvlink_path, "nvlink");
-    const std::string nic_path = part("nics", root["nic"]);
-    Document nic(text(nic_path, path), nic_path, "nic");
-
-    const Spot pcie = root["pcie"];
-    InstanceType type{.name = root["name"].text(),
-                      .gpu = gpu_of(gpu.root()),
-                      .gpus = value(root["gpus"]).count(),
-                      .nvlink = nvlink_of(nvlink.root()),
-                      .nic = nic_of(nic.root()),
-                      .nics = value(root["nics"]).count(),
-                      .rails = value(root["rails"]).count(),
-                      .pcie_gpu = value(pcie["gpu_rate"]).rate(),
-                      .pcie_nic = value(pcie["nic_rate"]).rate(),
-                      .pcie_host = value(pcie["host_rate"]).rate(),
-                      .numa = value(pcie["numa_rate"]).rate(),
-                      .switches = {},
-                      .cpu = cpu_of(value(root["cpu"]).text()),
-                      .simple_buffer = value(root["nccl"]["buffer"]).bytes(),
-                      .one_domain = search_of(root["nccl"]["one_domain"]),
-                      .several_domains = search_of(root["nccl"]["several_domains"])};
-    const Spot switches = value(pcie["switches"]);
-    for (std::size_t i = 0; i < switches.size(); ++i)
-        type.switches.push_back(
-            {switches[i]["numa"].count(), counts(switches[i]["gpus"]), counts(switches[i]["nics"])});
-    for (Document* part_read : {&document, &gpu, &nvlink, &nic}) part_read->finish();
-    return type;
-}
-
-Cluster Catalogue::cluster(std::string_view words) const {
-    Cluster cluster{.name = std::string(words), .instance = {}, .count = 1};
-    const auto colon = words.rfind(':');
-    if (colon != std::string_view::npos) {
-        const std::string_view count = words.substr(colon + 1);
-        const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), cluster.count);
-        if (error != std::errc{} || end != count.data() + count.size() || cluster.count == 0 ||
-            cluster.count > kMostInstances)
-            refuse(words,
-                   fmt::format("expected a cluster such as \"p5.48xlarge:2\", of 1 to {} instances", kMostInstances));
-    }
-    cluster.instance = instance(words.substr(0, colon));
-    return cluster;
-}
-
 Nccl Catalogue::nccl() const {
     const std::string path(kNcclFile);
-    Document document(text(path, path), path, "nccl");
+    Document document(text_of(files_, path, path), path, "nccl");
     Nccl nccl{.version = document.root()["name"].text(),
               .shape = nccl_shape_of(document.root()["execution"]),
               .tuning = tuning_of(document.root()["tuning"])};

@@ -17,7 +17,8 @@ constexpr double kMostActivities = 4e7;
 
 class Lowering {
 public:
-    Lowering(const Topology& topology, Fidelity fidelity) : topology_(topology), fidelity_(fidelity) {
+    Lowering(const Topology& topology, const Group& group, Fidelity fidelity)
+        : topology_(topology), group_(group), fidelity_(fidelity) {
         for (const Link& link : topology.links.rows) builder_.add_resource(link.rate.value);
     }
     void add_call(const Schedule& schedule);
@@ -31,6 +32,7 @@ private:
     void refuse_too_many(const Schedule& schedule) const;
 
     const Topology& topology_;
+    const Group& group_;
     const Fidelity fidelity_;
     SystemBuilder builder_;
     Lowered lowered_;
@@ -61,7 +63,7 @@ void Lowering::add_call(const Schedule& schedule) {
     solved_.clear();
     if (fidelity_ == Fidelity::chunk) refuse_too_many(schedule);
 
-    const auto placed = place(topology_, whole(topology_), schedule);
+    const auto placed = place(topology_, group_, schedule);
     for (std::uint32_t c = 0; c < placed.size(); ++c) {
         if (fidelity_ == Fidelity::stream)
             stream(schedule, c, placed[c]);
@@ -84,15 +86,12 @@ std::vector<Use> uses_of_ring(const ChannelOnLinks& placed) {
     return uses;
 }
 
-// The work counts wire bytes on the busiest link, so that two streams that share a link get equal bytes of it.
+// The work counts wire bytes of an edge, so that all channels that share a NIC keep the same pace, whatever else their
+// bytes cross.
 void Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed) {
-    std::vector<Use> uses = uses_of_ring(placed);
-    double most = 0;
-    for (const Use& use : uses) most = std::max(most, use.weight);
-    for (Use& use : uses) use.weight /= most;
+    const std::vector<Use> uses = uses_of_ring(placed);
     double work = 0;
-    for (const Loop& loop : schedule.channels[c].loops)
-        work += most * loop.chunk * schedule.steps * schedule.wire_per_data;
+    for (const Loop& loop : schedule.channels[c].loops) work += loop.chunk * schedule.steps * schedule.wire_per_data;
 
     const SoloRun& alone = solo(schedule, schedule.channels[c], placed);
     const ActivityId flow = add({.delay = std::max(SimTime{}, alone.makespan - from_seconds(alone.busiest)),
@@ -154,8 +153,8 @@ Lowered Lowering::finish() && {
 
 }  // namespace
 
-Lowered lower(const Topology& topology, const std::vector<Schedule>& schedules, Fidelity fidelity) {
-    Lowering lowering(topology, fidelity);
+Lowered lower(const Topology& topology, const Group& group, const std::vector<Schedule>& schedules, Fidelity fidelity) {
+    Lowering lowering(topology, group, fidelity);
     for (const Schedule& schedule : schedules) lowering.add_call(schedule);
     return std::move(lowering).finish();
 }

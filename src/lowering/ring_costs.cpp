@@ -6,17 +6,26 @@
 namespace fmsim {
 namespace {
 
-HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Hop& hop) {
-    const InstanceType& type = topology.cluster.instance;
-    const RankId from = group.ranks[hop.from];
-    const RankId to = group.ranks[hop.to];
+// `flow` tells the transfers of a hashing network apart.
+HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Hop& hop,
+                    std::uint64_t flow) {
+    const GpuPlace from = group.places[hop.from];
+    const GpuPlace to = group.places[hop.to];
+    const InstanceType& sender = topology.type_of(from.domain).instance;
+    const InstanceType& receiver = topology.type_of(to.domain).instance;
     HopOnLinks placed;
     placed.leaves_domain = hop.leaves_domain;
-    placed.route = hop.leaves_domain ? topology.network_route(from, hop.leave_group, hop.enter_group, to)
-                                     : topology.nvlink_route(from, to);
-    placed.latency = (hop.leaves_domain ? type.nic.hop_latency : type.nvlink.hop_latency)[schedule.protocol];
-    placed.credit_latency = hop.leaves_domain ? type.nic.wire_latency : type.nvlink.wire_latency;
-    placed.copy_limit = type.gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data;
+    if (hop.leaves_domain) {
+        placed.route = topology.network_route(from, hop.leave_group, hop.enter_group, to, flow);
+        placed.latency =
+            std::max(sender.nic->hop_latency[schedule.protocol], receiver.nic->hop_latency[schedule.protocol]);
+        placed.credit_latency = std::max(sender.nic->wire_latency, receiver.nic->wire_latency);
+    } else {
+        placed.route = topology.nvlink_route(from, to);
+        placed.latency = sender.nvlink->hop_latency[schedule.protocol];
+        placed.credit_latency = sender.nvlink->wire_latency;
+    }
+    placed.copy_limit = sender.gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data;
     return placed;
 }
 
@@ -28,14 +37,18 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
     demand.rows.resize(topology.links.size());
     for (std::size_t c = 0; c < channels.size(); ++c)
         for (const Hop& hop : schedule.channels[c].hops) {
-            channels[c].hops.push_back(on_links(topology, group, schedule, hop));
+            const std::uint64_t flow = c * group.places.size() + hop.from;
+            channels[c].hops.push_back(on_links(topology, group, schedule, hop, flow));
             for (const auto& [link, share] : channels[c].hops.back().route) demand[link] += share;
         }
     for (ChannelOnLinks& channel : channels)
         for (HopOnLinks& hop : channel.hops) {
             hop.links_share = std::numeric_limits<double>::infinity();
-            for (const auto& [link, share] : hop.route)
+            for (const auto& [link, share] : hop.route) {
+                if (topology.links[link].rate.value <= 0)
+                    throw Infeasible(topology.name(link) + " is down, and the schedule needs it");
                 hop.links_share = std::min(hop.links_share, topology.links[link].rate.value / demand[link]);
+            }
         }
     return channels;
 }

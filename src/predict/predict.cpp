@@ -1,28 +1,40 @@
 #include "fmsim/predict.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace fmsim {
 namespace {
 
-// What one edge of all rings together carries: out of a domain all its NICs, inside one a GPU's NVLink.
-BytesPerSecond edge_rate(const Topology& topology) {
-    const InstanceType& type = topology.cluster.instance;
-    if (topology.cluster.count == 1) return type.nvlink.carries();
-    Cluster alone = topology.cluster;
-    alone.count = 1;
-    const Topology one = build_topology(alone);
-    return cut(one, devices_of(one, DeviceKind::gpu, DomainId{0}), devices_of(one, DeviceKind::fabric, DomainId{0}));
+// What one edge of all rings together carries: out of a domain the NICs beside the group's GPUs, inside one a GPU's
+// NVLink. Of the domains the poorest; without faults and without the network's upper layers, so that no ring is faster.
+BytesPerSecond edge_rate(const Topology& topology, const Group& group) {
+    if (group.parts.size() == 1) return topology.type_of(group.parts[0].domain).instance.nvlink->carries();
+    BytesPerSecond least{std::numeric_limits<double>::infinity()};
+    std::set<std::pair<const DomainType*, std::size_t>> seen;
+    for (const Group::Part& part : group.parts) {
+        const DomainType& type = topology.type_of(part.domain);
+        if (!seen.insert({&type, part.positions.size()}).second) continue;
+        const Topology one = build_topology({.name = type.name, .blocks = {{type, 1}}});
+        std::vector<DeviceId> gpus;
+        for (std::uint32_t g = 0; g < type.gpus(); ++g) gpus.push_back(one.device(GpuPlace{DomainId{0}, g}));
+        least = std::min(least, cut(one, gpus, devices_of(one, DeviceKind::fabric, InstanceId{0})));
+    }
+    return least;
 }
 
-Schedule plan(const Call& call, const Group& group, const InstanceType& type, const Nccl& nccl, const Pins& pins) {
-    const Choice choice = choose(call.collective, call.size, group, type, nccl, pins);
-    return choice.algorithm->plan(group, type,
+Schedule plan(const Call& call, const Topology& topology, const Group& group, const Nccl& nccl, const Pins& pins) {
+    const Choice choice = choose(call.collective, call.size, topology, group, nccl, pins);
+    return choice.algorithm->plan(topology, group,
                                   {.size = call.size,
                                    .protocol = choice.protocol,
                                    .channels = choice.channels,
                                    .shape = &nccl.shape,
-                                   .simple_buffer = type.simple_buffer});
+                                   .simple_buffer = topology.type_of(group.parts[0].domain).instance.simple_buffer});
 }
 
 SimTime closed_form(const Schedule& schedule, std::uint32_t ranks, BytesPerSecond rate) {
@@ -33,12 +45,12 @@ SimTime closed_form(const Schedule& schedule, std::uint32_t ranks, BytesPerSecon
 }
 
 void check_group(const Group& group) {
-    if (group.ranks.size() >= 2) return;
+    if (group.places.size() >= 2) return;
     throw InputError({{.file = "",
                        .line = 0,
                        .pointer = "",
                        .expected = "a collective needs at least 2 GPUs",
-                       .found = fmt::format("{}", group.ranks.size())}});
+                       .found = fmt::format("{}", group.places.size())}});
 }
 
 }  // namespace
@@ -52,28 +64,28 @@ double CallPrediction::busbw_gbps(std::uint32_t ranks) const {
     return algbw_gbps() * bus_factor(call.collective, ranks);
 }
 
-Prediction predict(const Topology& topology, const Job& job, const Nccl& nccl, const PredictOptions& options) {
+Prediction predict(const Topology& topology, const Group& group, const Job& job, const Nccl& nccl,
+                   const PredictOptions& options) {
     check(job);
-    const Group group = whole(topology);
     check_group(group);
     std::vector<Schedule> schedules;
-    for (const Call& call : job.calls)
-        schedules.push_back(plan(call, group, topology.cluster.instance, nccl, options.pins));
+    for (const Call& call : job.calls) schedules.push_back(plan(call, topology, group, nccl, options.pins));
 
     Prediction prediction;
-    prediction.lowered = lower(topology, schedules, options.fidelity);
+    prediction.lowered = lower(topology, group, schedules, options.fidelity);
     prediction.timeline = run(prediction.lowered.system);
     prediction.end = prediction.timeline.end;
-    const BytesPerSecond rate = edge_rate(topology);
+    const BytesPerSecond rate = edge_rate(topology, group);
     for (std::size_t i = 0; i < schedules.size(); ++i) {
         const CallSpan& span = prediction.lowered.calls[i];
-        prediction.calls.push_back({.call = job.calls[i],
-                                    .algorithm = std::string(schedules[i].algorithm),
-                                    .protocol = schedules[i].protocol,
-                                    .channels = static_cast<std::uint32_t>(schedules[i].channels.size()),
-                                    .started = prediction.timeline.started[span.launch],
-                                    .ended = prediction.timeline.ended[span.done],
-                                    .closed_form = closed_form(schedules[i], topology.ranks(), rate)});
+        prediction.calls.push_back(
+            {.call = job.calls[i],
+             .algorithm = std::string(schedules[i].algorithm),
+             .protocol = schedules[i].protocol,
+             .channels = static_cast<std::uint32_t>(schedules[i].channels.size()),
+             .started = prediction.timeline.started[span.launch],
+             .ended = prediction.timeline.ended[span.done],
+             .closed_form = closed_form(schedules[i], static_cast<std::uint32_t>(group.places.size()), rate)});
     }
     return prediction;
 }

@@ -1,149 +1,215 @@
-// Lays out the devices and links of a cluster: the same block for each instance, then the one fabric.
+// Lays out the devices and links of a cluster: a block for each instance, then the NVSwitches of the domains, then the
+// network's switches, then the fabric above all.
 //
 //   gpu0 == nvswitch == gpu1     NUMA 0 -- NUMA 1
 //    |                            |
 //   pcie0 ---------------------- /       (an instance; == NVLink, -- PCIe and host)
 //    |  \.
-//   nic0 nic1 .. -- fabric               (the fabric is one non-blocking switch)
+//   nic0 nic1 .. -- leaf -- .. -- fabric
 //
-// Regularity is kept: device d of instance i has the id i * devices_each + d, so that routes are found once, in
-// instance 0, and shifted.
+// Links of an instance come in one order (GPUs to NVSwitch, PCIe, NUMA, NICs to network), each followed by the way
+// back, so that a route of one instance is a route of all of its type, shifted.
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "check.hpp"
 #include "fmsim/topology.hpp"
 #include "graph.hpp"
 
 namespace fmsim {
 namespace {
 
-Problem misfit(const InstanceType& type, std::string what) {
-    return {.file = type.name, .line = 0, .pointer = "", .expected = std::move(what), .found = ""};
-}
+double nic_rate(const InstanceType& type) { return type.nic ? type.nics * type.nic->carries.value : 0; }
 
-// Each GPU and each NIC hangs on exactly one PCIe switch.
-void check_tree(const InstanceType& type, std::vector<Problem>& problems) {
-    const auto check = [&](const char* what, std::uint32_t count, std::vector<std::uint32_t> PcieSwitch::*member) {
-        std::vector<int> seen(count);
-        for (const PcieSwitch& pcie : type.switches)
-            for (const std::uint32_t index : pcie.*member) {
-                if (index >= count)
-                    problems.push_back(
-                        misfit(type, fmt::format("a PCIe switch names {} {}, but there are {}", what, index, count)));
-                else
-                    ++seen[index];
-            }
-        for (std::uint32_t index = 0; index < count; ++index)
-            if (seen[index] != 1)
-                problems.push_back(misfit(
-                    type, fmt::format("{} {} must hang on one PCIe switch; it hangs on {}", what, index, seen[index])));
-    };
-    check("GPU", type.gpus, &PcieSwitch::gpus);
-    check("NIC", type.nics, &PcieSwitch::nics);
-}
-
-void check_rings(const InstanceType& type, const RingSearch& search, std::vector<Problem>& problems) {
-    const std::uint32_t groups = type.rails == 0 ? 0 : type.nics / type.rails;
-    for (const RingPath& path : search.paths) {
-        std::vector<int> seen(type.gpus);
-        bool known = path.gpus.size() == type.gpus;
-        for (const std::uint32_t gpu : path.gpus) known = known && gpu < type.gpus && ++seen[gpu] == 1;
-        if (!known) problems.push_back(misfit(type, "a ring path must visit each GPU once"));
-        if (groups != 0 && (path.enter_group >= groups || path.leave_group >= groups))
-            problems.push_back(
-                misfit(type, fmt::format("a ring path names a NIC group beyond the {} there are", groups)));
+// The switch of a layer above each of `count` children, which fill the switches in order.
+std::vector<std::uint32_t> parents(const NetworkLayer& layer, std::uint32_t count) {
+    std::vector<std::uint32_t> parent;
+    if (layer.sizes.empty()) {
+        for (std::uint32_t child = 0; child < count; ++child) parent.push_back(child / layer.children);
+        return parent;
     }
-    if (search.paths.empty()) problems.push_back(misfit(type, "at least one ring path is needed"));
-    if (search.crosses_nics && search.paths.size() % 2 != 0)
-        problems.push_back(misfit(type, "ring paths that cross NICs come in pairs"));
-}
-
-void check(const Cluster& cluster) {
-    const InstanceType& type = cluster.instance;
-    std::vector<Problem> problems;
-    if (type.gpus == 0) problems.push_back(misfit(type, "an instance needs a GPU"));
-    if (type.rails == 0 || type.nics % type.rails != 0)
-        problems.push_back(misfit(type, "the NICs must form whole groups of rails"));
-    check_tree(type, problems);
-    check_rings(type, type.one_domain, problems);
-    check_rings(type, type.several_domains, problems);
-    if (!problems.empty()) throw InputError(std::move(problems));
-}
-
-struct Layout {
-    Column<DeviceId, Device> devices;
-    Column<LinkId, Link> links;
-
-    DeviceId add(DeviceKind kind, DomainId domain, std::uint32_t index) {
-        devices.rows.push_back({kind, domain, index});
-        return {static_cast<std::uint32_t>(devices.size() - 1)};
-    }
-    void join(DeviceId a, DeviceId b, LinkKind kind, BytesPerSecond rate) {
-        links.rows.push_back({a, b, kind, rate});
-        links.rows.push_back({b, a, kind, rate});
-    }
-};
-
-std::uint32_t numa_nodes(const InstanceType& type) {
-    std::uint32_t count = 0;
-    for (const PcieSwitch& pcie : type.switches) count = std::max(count, pcie.numa + 1);
-    return count;
-}
-
-std::uint32_t devices_each(const InstanceType& type) {
-    return type.gpus + type.nics + static_cast<std::uint32_t>(type.switches.size()) + numa_nodes(type) + 1;
-}
-
-// GPUs first: GPU g of a domain is device g of its block, and NICs follow.
-void add_instance(Layout& layout, const InstanceType& type, DomainId domain, DeviceId fabric) {
-    const auto add_all = [&](DeviceKind kind, std::uint32_t count) {
-        std::vector<DeviceId> ids;
-        for (std::uint32_t i = 0; i < count; ++i) ids.push_back(layout.add(kind, domain, i));
-        return ids;
-    };
-    const auto gpus = add_all(DeviceKind::gpu, type.gpus);
-    const auto nics = add_all(DeviceKind::nic, type.nics);
-    const auto switches = add_all(DeviceKind::pcie_switch, static_cast<std::uint32_t>(type.switches.size()));
-    const auto numa = add_all(DeviceKind::numa, numa_nodes(type));
-    const DeviceId nvswitch = layout.add(DeviceKind::nvswitch, domain, 0);
-
-    for (const DeviceId gpu : gpus) layout.join(gpu, nvswitch, LinkKind::nvlink, type.nvlink.carries());
-    for (std::size_t s = 0; s < switches.size(); ++s) {
-        for (const std::uint32_t gpu : type.switches[s].gpus)
-            layout.join(gpus[gpu], switches[s], LinkKind::pcie, type.pcie_gpu);
-        for (const std::uint32_t nic : type.switches[s].nics)
-            layout.join(nics[nic], switches[s], LinkKind::pcie, type.pcie_nic);
-        layout.join(switches[s], numa[type.switches[s].numa], LinkKind::pcie, type.pcie_host);
-    }
-    for (std::size_t n = 1; n < numa.size(); ++n) layout.join(numa[n - 1], numa[n], LinkKind::numa, type.numa);
-    for (const DeviceId nic : nics) layout.join(nic, fabric, LinkKind::network, type.nic.carries);
-}
-
-// The fabric comes last.
-Layout lay_out(const InstanceType& type, std::uint32_t count) {
-    Layout layout;
-    const DeviceId fabric{devices_each(type) * count};
-    for (std::uint32_t i = 0; i < count; ++i) add_instance(layout, type, DomainId{i}, fabric);
-    layout.add(DeviceKind::fabric, DomainId{0}, 0);
-    return layout;
+    for (std::uint32_t s = 0; s < layer.sizes.size(); ++s) parent.insert(parent.end(), layer.sizes[s], s);
+    if (parent.size() != count)
+        throw InputError({{.file = layer.name,
+                           .line = 0,
+                           .pointer = "",
+                           .expected = fmt::format("the switches of a layer must have {} children in all", count),
+                           .found = fmt::format("{}", parent.size())}});
+    return parent;
 }
 
 }  // namespace
 
+class TopologyBuilder {
+public:
+    explicit TopologyBuilder(const Cluster& cluster) { net_.cluster = cluster; }
+    Topology build() &&;
+
+private:
+    DeviceId add(DeviceKind kind, InstanceId instance, std::uint32_t index);
+    std::vector<DeviceId> add_all(DeviceKind kind, InstanceId instance, std::uint32_t count);
+    void join(DeviceId a, DeviceId b, LinkKind kind, BytesPerSecond rate);
+    void count_devices();
+    void add_devices(InstanceId instance);
+    void add_links(InstanceId instance);
+    void add_network();
+    double rate_into(std::size_t layer, std::uint32_t index) const;
+    void break_what_is_broken();
+    void find_paths();
+
+    const InstanceType& type_of(InstanceId instance) const { return net_.type_of(instance).instance; }
+
+    Topology net_;
+};
+
+DeviceId TopologyBuilder::add(DeviceKind kind, InstanceId instance, std::uint32_t index) {
+    net_.devices.rows.push_back({kind, instance, index});
+    return {static_cast<std::uint32_t>(net_.devices.size() - 1)};
+}
+
+std::vector<DeviceId> TopologyBuilder::add_all(DeviceKind kind, InstanceId instance, std::uint32_t count) {
+    std::vector<DeviceId> ids;
+    for (std::uint32_t i = 0; i < count; ++i) ids.push_back(add(kind, instance, i));
+    return ids;
+}
+
+void TopologyBuilder::join(DeviceId a, DeviceId b, LinkKind kind, BytesPerSecond rate) {
+    net_.links.rows.push_back({a, b, kind, rate});
+    net_.links.rows.push_back({b, a, kind, rate});
+}
+
+// Which instances and domains there are.
+void TopologyBuilder::count_devices() {
+    for (std::uint32_t b = 0; b < net_.cluster.blocks.size(); ++b)
+        for (std::uint32_t d = 0; d < net_.cluster.blocks[b].count; ++d) {
+            const DomainId domain{net_.domains()};
+            net_.first_instance.rows.push_back({static_cast<std::uint32_t>(net_.instances.size())});
+            for (std::uint32_t i = 0; i < net_.cluster.blocks[b].type.instances; ++i)
+                net_.instances.rows.push_back({.block = b, .domain = domain, .in_domain = i});
+        }
+}
+
+void TopologyBuilder::add_devices(InstanceId instance) {
+    const InstanceType& type = type_of(instance);
+    net_.instances[instance].device = static_cast<std::uint32_t>(net_.devices.size());
+    add_all(DeviceKind::gpu, instance, type.gpus);
+    add_all(DeviceKind::nic, instance, type.nics);
+    add_all(DeviceKind::pcie_switch, instance, static_cast<std::uint32_t>(type.switches.size()));
+    add_all(DeviceKind::numa, instance, numa_nodes(type));
+}
+
+void TopologyBuilder::add_links(InstanceId instance) {
+    const InstanceType& type = type_of(instance);
+    InstanceBlock& block = net_.instances[instance];
+    block.link = static_cast<std::uint32_t>(net_.links.size());
+    const auto at = [&](DeviceKind kind, std::uint32_t index) { return net_.device(kind, instance, index); };
+    const DeviceId nvswitch = at(DeviceKind::nvswitch, 0);
+    if (type.nvlink)
+        for (std::uint32_t g = 0; g < type.gpus; ++g)
+            join(at(DeviceKind::gpu, g), nvswitch, LinkKind::nvlink, type.nvlink->carries());
+    for (std::uint32_t s = 0; s < type.switches.size(); ++s) {
+        const DeviceId pcie = at(DeviceKind::pcie_switch, s);
+        for (const std::uint32_t gpu : type.switches[s].gpus)
+            join(at(DeviceKind::gpu, gpu), pcie, LinkKind::pcie, type.pcie_gpu);
+        for (const std::uint32_t nic : type.switches[s].nics)
+            join(at(DeviceKind::nic, nic), pcie, LinkKind::pcie, type.pcie_nic);
+        join(pcie, at(DeviceKind::numa, type.switches[s].numa), LinkKind::pcie, type.pcie_host);
+    }
+    for (std::uint32_t n = 1; n < numa_nodes(type); ++n)
+        join(at(DeviceKind::numa, n - 1), at(DeviceKind::numa, n), LinkKind::numa, type.numa);
+    for (std::uint32_t n = 0; n < type.nics; ++n) {
+        const auto& layers = net_.cluster.network.layers;
+        const DeviceId above = layers.empty() ? DeviceId{static_cast<std::uint32_t>(net_.devices.size() - 1)}
+                                              : DeviceId{net_.switch_device_[0][net_.parent_[0][instance.value]]};
+        join(at(DeviceKind::nic, n), above, LinkKind::network, type.nic->carries);
+    }
+}
+
+// The switches of each layer and the fabric; their links follow those of the instances.
+void TopologyBuilder::add_network() {
+    auto below = static_cast<std::uint32_t>(net_.instances.size());
+    for (std::uint32_t l = 0; l < net_.cluster.network.layers.size(); ++l) {
+        net_.parent_.push_back(parents(net_.cluster.network.layers[l], below));
+        below = net_.parent_.back().back() + 1;
+        net_.switch_device_.emplace_back();
+        for (std::uint32_t s = 0; s < below; ++s)
+            net_.switch_device_.back().push_back(add(DeviceKind::network_switch, InstanceId{l}, s).value);
+    }
+    const DeviceId fabric = add(DeviceKind::fabric, InstanceId{0}, 0);
+    for (std::uint32_t i = 0; i < net_.instances.size(); ++i) add_links(InstanceId{i});
+
+    for (std::uint32_t l = 0; l < net_.cluster.network.layers.size(); ++l) {
+        const NetworkLayer& layer = net_.cluster.network.layers[l];
+        const bool top = l + 1 == net_.cluster.network.layers.size();
+        net_.uplink_.emplace_back();
+        for (std::uint32_t s = 0; s < net_.switch_device_[l].size(); ++s) {
+            const DeviceId above = top ? fabric : DeviceId{net_.switch_device_[l + 1][net_.parent_[l + 1][s]]};
+            net_.uplink_[l].push_back(static_cast<std::uint32_t>(net_.links.size()));
+            const double each = rate_into(l, s) / layer.oversubscription / layer.uplinks;
+            for (std::uint32_t u = 0; u < layer.uplinks; ++u)
+                join(DeviceId{net_.switch_device_[l][s]}, above, LinkKind::network, {each});
+        }
+    }
+}
+
+// What the children of a switch can send it.
+double TopologyBuilder::rate_into(std::size_t layer, std::uint32_t index) const {
+    double sum = 0;
+    const auto& parent = net_.parent_[layer];
+    for (std::uint32_t child = 0; child < parent.size(); ++child) {
+        if (parent[child] != index) continue;
+        if (layer == 0)
+            sum += nic_rate(type_of(InstanceId{child}));
+        else
+            sum += net_.links[LinkId{net_.uplink_[layer - 1][child]}].rate.value *
+                   net_.cluster.network.layers[layer - 1].uplinks;
+    }
+    return sum;
+}
+
+void TopologyBuilder::break_what_is_broken() {
+    net_.has_nic_fault_.rows.assign(net_.instances.size(), 0);
+    net_.at_fault_.rows.assign(net_.links.size(), 0);
+    for (const Fault& fault : net_.cluster.faults) {
+        const DeviceId broken = net_.device(fault.kind, InstanceId{fault.instance}, fault.index);
+        if (broken.value >= net_.devices.size())
+            throw InputError({{.file = net_.cluster.name,
+                               .line = 0,
+                               .pointer = "",
+                               .expected = "a fault must name a device that the cluster has",
+                               .found = fmt::format("{} {} of {}", name(fault.kind), fault.index, fault.instance)}});
+        for (std::uint32_t i = 0; i < net_.links.size(); ++i) {
+            Link& link = net_.links[LinkId{i}];
+            if (link.from != broken && link.to != broken) continue;
+            link.rate.value *= fault.fraction;
+            net_.at_fault_[LinkId{i}] = 1;
+        }
+        if (fault.kind == DeviceKind::nic) net_.has_nic_fault_[InstanceId{fault.instance}] = 1;
+    }
+}
+
+// Once for each block: its instances are alike.
+void TopologyBuilder::find_paths() {
+    for (std::uint32_t i = 0; i < net_.instances.size(); ++i)
+        if (net_.instances[InstanceId{i}].block == net_.paths_.size())
+            net_.paths_.push_back(pcie_paths(net_, InstanceId{i}));
+}
+
+Topology TopologyBuilder::build() && {
+    count_devices();
+    for (std::uint32_t i = 0; i < net_.instances.size(); ++i) add_devices(InstanceId{i});
+    net_.first_nvswitch_ = static_cast<std::uint32_t>(net_.devices.size());
+    for (const InstanceId first : net_.first_instance.rows) add(DeviceKind::nvswitch, first, 0);
+    add_network();
+    break_what_is_broken();
+    find_paths();
+    return std::move(net_);
+}
+
 Topology build_topology(const Cluster& cluster) {
     check(cluster);
-    const Layout one = lay_out(cluster.instance, 1);
-    Layout all = lay_out(cluster.instance, cluster.count);
-
-    Topology topology;
-    topology.cluster = cluster;
-    topology.devices_each_ = devices_each(cluster.instance);
-    topology.links_each_ = static_cast<std::uint32_t>(one.links.size());
-    topology.paths_ = paths_of(graph_of(one.devices, one.links), one.devices, one.links);
-    topology.devices = std::move(all.devices);
-    topology.links = std::move(all.links);
-    return topology;
+    return TopologyBuilder(cluster).build();
 }
 
 }  // namespace fmsim

@@ -1,21 +1,14 @@
-// The devices and links of a topology as a Boost.Graph; an edge knows its link.
+// The devices and links of an instance as a Boost.Graph, and the shortest ways over PCIe.
 #pragma once
 
-#include <boost/graph/adjacency_list.hpp>
+#include <vector>
 
 #include "fmsim/topology.hpp"
 
 namespace fmsim {
 
-struct EdgeLink {
-    LinkId link;
-};
-using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, EdgeLink>;
-
-Graph graph_of(const Column<DeviceId, Device>& devices, const Column<LinkId, Link>& links);
-
-// For each device of domain 0, the shortest path to every device that it can reach without crossing the fabric.
-std::vector<std::vector<std::vector<LinkId>>> paths_of(const Graph& graph, const Column<DeviceId, Device>& devices,
-                                                       const Column<LinkId, Link>& links);
+// For each GPU and each NIC of an instance the links from one to the other over PCIe switches and NUMA nodes, never
+// through another GPU or NIC. Links count from the instance's first.
+std::vector<std::vector<std::vector<std::uint32_t>>> pcie_paths(const Topology& topology, InstanceId instance);
 
 }  // namespace fmsim

@@ -1,9 +1,10 @@
-// Routes: the paths of domain 0, found once on the graph, shifted to the domain at hand.
+// Routes: which links a transfer takes, each with its share of the bytes.
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <utility>
 
-#include <fmt/format.h>
-
+#include "check.hpp"
 #include "fmsim/topology.hpp"
 
 namespace fmsim {
@@ -19,73 +20,197 @@ void add(Route& route, LinkId link, double share) {
         same->share += share;
 }
 
+// SplitMix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit of the input.
+std::uint64_t mixed(std::uint64_t value) {
+    value += 0x9e3779b97f4a7c15;
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+    return value ^ (value >> 31);
+}
+
+std::uint32_t switch_of(const InstanceType& type, std::vector<std::uint32_t> PcieSwitch::*member, std::uint32_t index) {
+    for (std::uint32_t s = 0; s < type.switches.size(); ++s) {
+        const auto& on = type.switches[s].*member;
+        if (std::find(on.begin(), on.end(), index) != on.end()) return s;
+    }
+    return 0;
+}
+
 }  // namespace
 
-Route Topology::nvlink_route(RankId from, RankId to) const {
-    assert(domain_of(from) == domain_of(to));
-    Route route;
-    for (const LinkId link : paths_[gpu_of(from)][gpu_of(to)])
-        add(route, LinkId{link.value + domain_of(from).value * links_each_}, 1);
-    return route;
+std::uint32_t Topology::gpus() const {
+    std::uint32_t sum = 0;
+    for (const DomainBlock& block : cluster.blocks) sum += block.count * block.type.gpus();
+    return sum;
 }
 
-Route Topology::network_route(RankId from, std::uint32_t leave, std::uint32_t enter, RankId to) const {
-    assert(domain_of(from) != domain_of(to));
-    const InstanceType& type = cluster.instance;
-    const double share = 1.0 / type.rails;
-    const std::uint32_t fabric_links = links_each_ - 2 * type.nics;  // the NICs' links end a domain's block
-    Route route;
+InstanceId Topology::instance_of(GpuPlace place) const {
+    return {first_instance[place.domain].value + place.gpu / type_of(place.domain).instance.gpus};
+}
+
+DeviceId Topology::device(GpuPlace place) const {
+    return {instances[instance_of(place)].device + place.gpu % type_of(place.domain).instance.gpus};
+}
+
+// Devices lie by kind: see add_devices in build.cpp. One beyond the last where there is no such device.
+DeviceId Topology::device(DeviceKind kind, InstanceId instance, std::uint32_t index) const {
+    const DeviceId none{static_cast<std::uint32_t>(devices.size())};
+    if (kind == DeviceKind::fabric) return {none.value - 1};
+    if (kind == DeviceKind::network_switch) {
+        const bool known = instance.value < switch_device_.size() && index < switch_device_[instance.value].size();
+        return known ? DeviceId{switch_device_[instance.value][index]} : none;
+    }
+    if (instance.value >= instances.size()) return none;
+    const InstanceBlock& block = instances[instance];
+    const InstanceType& type = type_of(instance).instance;
+    if (kind == DeviceKind::nvswitch) return index == 0 ? DeviceId{first_nvswitch_ + block.domain.value} : none;
+    const std::array counts{std::pair{DeviceKind::gpu, type.gpus}, std::pair{DeviceKind::nic, type.nics},
+                            std::pair{DeviceKind::pcie_switch, static_cast<std::uint32_t>(type.switches.size())},
+                            std::pair{DeviceKind::numa, numa_nodes(type)}};
+    std::uint32_t first = block.device;
+    for (const auto& [which, count] : counts) {
+        if (which == kind) return index < count ? DeviceId{first + index} : none;
+        first += count;
+    }
+    return none;
+}
+
+Route Topology::nvlink_route(GpuPlace from, GpuPlace to) const {
+    assert(from.domain == to.domain);
+    const std::uint32_t each = type_of(from.domain).instance.gpus;
+    // The links of GPU g to and from its NVSwitch are the first of an instance: 2g and 2g + 1.
+    return {{LinkId{instances[instance_of(from)].link + 2 * (from.gpu % each)}, 1},
+            {LinkId{instances[instance_of(to)].link + 2 * (to.gpu % each) + 1}, 1}};
+}
+
+// The NICs' links to the network end an instance's block: two each.
+LinkId Topology::network_link(InstanceId instance, std::uint32_t nic, bool sends) const {
+    const auto& layers = cluster.network.layers;
+    const std::uint32_t next = instance.value + 1;
+    const std::uint32_t end = next < instances.size() ? instances[InstanceId{next}].link
+                              : layers.empty()        ? static_cast<std::uint32_t>(links.size())
+                                                      : uplink_[0][0];
+    return {end - 2 * (type_of(instance).instance.nics - nic) + (sends ? 0u : 1u)};
+}
+
+std::vector<Topology::NicShare> Topology::nics_for(InstanceId instance, std::uint32_t group) const {
+    const InstanceType& type = type_of(instance).instance;
+    const RailPolicy policy = has_nic_fault_[instance] ? cluster.rail_policy : RailPolicy::keep;
+    if (policy == RailPolicy::even) return rebalanced(instance, group);
+    std::vector<NicShare> nics;
     for (std::uint32_t rail = 0; rail < type.rails; ++rail) {
-        const std::uint32_t out = leave * type.rails + rail;
-        const std::uint32_t in = enter * type.rails + rail;
-        const std::uint32_t source = domain_of(from).value * links_each_;
-        const std::uint32_t target = domain_of(to).value * links_each_;
-        for (const LinkId link : paths_[gpu_of(from)][type.gpus + out]) add(route, {source + link.value}, share);
-        add(route, {source + fabric_links + 2 * out}, share);
-        add(route, {target + fabric_links + 2 * in + 1}, share);
-        for (const LinkId link : paths_[type.gpus + in][gpu_of(to)]) add(route, {target + link.value}, share);
+        std::uint32_t nic = group * type.rails + rail;
+        if (policy == RailPolicy::neighbour && at_fault_[network_link(instance, nic, true)])
+            nic = (nic + 1) % type.nics;
+        nics.push_back({nic, 1.0 / type.rails});
     }
+    return nics;
+}
+
+// So that each NIC of the instance carries in proportion to its rate when all groups have the same to send, and no byte
+// moves without need: a group keeps what its own NICs can carry of their part, and gives the rest to those with room.
+//
+// By hand: 4 groups of one NIC, rates 1 1 1 1/2. The fair part of the last is 0.5/3.5 of all, of its own 1/4 that is
+// 4/7; each of the others takes 1/7 of it.
+std::vector<Topology::NicShare> Topology::rebalanced(InstanceId instance, std::uint32_t group) const {
+    const InstanceType& type = type_of(instance).instance;
+    std::vector<double> rate(type.nics), of_group(type.groups());
+    double sum = 0;
+    for (std::uint32_t n = 0; n < type.nics; ++n) {
+        rate[n] = links[network_link(instance, n, true)].rate.value;
+        of_group[n / type.rails] += rate[n];
+        sum += rate[n];
+    }
+    const double fair = sum / type.groups();  // what a group would need for all to be even
+    double room = 0;
+    for (const double own : of_group) room += std::max(0.0, own - fair);
+    const double kept = fair > 0 ? std::min(1.0, of_group[group] / fair) : 1;
+    std::vector<NicShare> nics;
+    for (std::uint32_t n = 0; n < type.nics; ++n) {
+        const std::uint32_t its_group = n / type.rails;
+        if (rate[n] <= 0) continue;
+        const double in_group = rate[n] / of_group[its_group];
+        if (its_group == group)
+            nics.push_back({n, kept * in_group});
+        else if (kept < 1 && of_group[its_group] > fair)
+            nics.push_back({n, (1 - kept) * (of_group[its_group] - fair) / room * in_group});
+    }
+    return nics;
+}
+
+// Beside the GPU straight over the PCIe switch. Elsewhere by NVLink to a GPU that is beside the NIC, as NCCL's PXN
+// does, or over the hosts where there is none. Without GPUDirect always through host memory.
+std::vector<LinkId> Topology::to_nic(InstanceId instance, std::uint32_t gpu, std::uint32_t nic, bool sends) const {
+    const InstanceType& type = type_of(instance).instance;
+    const InstanceBlock& block = instances[instance];
+    const std::uint32_t nic_switch = switch_of(type, &PcieSwitch::nics, nic);
+    const bool beside = switch_of(type, &PcieSwitch::gpus, gpu) == nic_switch;
+    std::vector<LinkId> way;
+    std::uint32_t source = gpu;
+    if (!beside && type.nvlink && !type.switches[nic_switch].gpus.empty()) {
+        source = type.switches[nic_switch].gpus[0];
+        way = {LinkId{block.link + 2 * gpu}, LinkId{block.link + 2 * source + 1}};
+    }
+    for (const std::uint32_t link : paths_[block.block][source][nic]) way.push_back({block.link + link});
+    if (!type.gpudirect) {
+        // Up to the NUMA node and down again, in front of the last link.
+        for (std::uint32_t l = block.link; l < links.size() && links[LinkId{l}].kind != LinkKind::network; ++l) {
+            const bool of_switch = devices[links[LinkId{l}].from].kind == DeviceKind::pcie_switch &&
+                                   devices[links[LinkId{l}].from].index == nic_switch &&
+                                   devices[links[LinkId{l}].to].kind == DeviceKind::numa;
+            if (of_switch) way.insert(way.end() - 1, {LinkId{l}, LinkId{l + 1}});
+        }
+    }
+    // The way back takes each link's opposite, which is its neighbour.
+    if (!sends)
+        for (LinkId& link : way) link.value ^= 1u;
+    return way;
+}
+
+void Topology::add_climb(Route& route, InstanceId from, InstanceId to, double share, std::uint64_t flow) const {
+    std::uint32_t up = from.value, down = to.value;
+    const Nic& nic = *type_of(from).instance.nic;
+    for (std::size_t l = 0; l < cluster.network.layers.size(); ++l) {
+        const NetworkLayer& layer = cluster.network.layers[l];
+        up = parent_[l][up];
+        down = parent_[l][down];
+        if (up == down) return;
+        const std::uint32_t choices = nic.spreading == Spreading::hash ? 1 : layer.uplinks;
+        const std::uint64_t hash = mixed(cluster.network.seed ^ mixed(flow * 64 + l));
+        for (std::uint32_t u = 0; u < choices; ++u) {
+            const auto uplink = choices == layer.uplinks ? u : static_cast<std::uint32_t>(hash % layer.uplinks);
+            add(route, LinkId{uplink_[l][up] + 2 * uplink}, share / choices);
+            add(route, LinkId{uplink_[l][down] + 2 * uplink + 1}, share / choices);
+        }
+    }
+}
+
+// Between a GPU and the network by the NICs of a group of its domain; the instance that has them.
+InstanceId Topology::add_end(Route& route, GpuPlace gpu, std::uint32_t group, bool sends) const {
+    const InstanceType& type = type_of(gpu.domain).instance;
+    const std::uint32_t host = group / type.groups();
+    const InstanceId instance{first_instance[gpu.domain].value + host};
+    const GpuPlace there{gpu.domain, host * type.gpus + gpu.gpu % type.gpus};
+    if (there != gpu)  // another host of the domain has the NICs: NVLink to its GPU of the same number first
+        for (const auto& [link, share] : sends ? nvlink_route(gpu, there) : nvlink_route(there, gpu))
+            add(route, link, share);
+    for (const auto& [nic, share] : nics_for(instance, group % type.groups())) {
+        for (const LinkId link : to_nic(instance, there.gpu % type.gpus, nic, sends)) add(route, link, share);
+        add(route, network_link(instance, nic, sends), share);
+    }
+    return instance;
+}
+
+Route Topology::network_route(GpuPlace from, std::uint32_t leave, std::uint32_t enter, GpuPlace to,
+                              std::uint64_t flow) const {
+    assert(from.domain != to.domain);
+    Route route;
+    const InstanceId out = add_end(route, from, leave, true);
+    const InstanceId in = add_end(route, to, enter, false);
+    // Each NIC of the sender is a flow of its own to a network that hashes.
+    const std::uint32_t rails = type_of(out).instance.rails;
+    for (std::uint32_t rail = 0; rail < rails; ++rail) add_climb(route, out, in, 1.0 / rails, flow * rails + rail);
     return route;
-}
-
-std::string Topology::name(DeviceId id) const {
-    static constexpr std::array<std::string_view, 6> kNames{"gpu", "nvswitch", "pcie", "nic", "numa", "fabric"};
-    const Device& device = devices[id];
-    const std::string_view kind = kNames[static_cast<std::size_t>(device.kind)];
-    if (device.kind == DeviceKind::fabric) return std::string(kind);
-    return fmt::format("{}[{}]/{}{}", cluster.instance.name, device.domain.value, kind, device.index);
-}
-
-std::string Topology::name(LinkId id) const {
-    return fmt::format("{} -> {}", name(links[id].from), name(links[id].to));
-}
-
-std::vector<DeviceId> devices_of(const Topology& topology, DeviceKind kind, DomainId domain) {
-    std::vector<DeviceId> found;
-    for (std::uint32_t i = 0; i < topology.devices.size(); ++i) {
-        const Device& device = topology.devices[DeviceId{i}];
-        if (device.kind == kind && (kind == DeviceKind::fabric || device.domain == domain)) found.push_back({i});
-    }
-    return found;
-}
-
-std::string_view kind_name(const Topology& topology, LinkKind kind) {
-    switch (kind) {
-        case LinkKind::nvlink:
-            return "NVLink";
-        case LinkKind::pcie:
-            return "PCIe";
-        case LinkKind::numa:
-            return "NUMA";
-        case LinkKind::network:
-            break;
-    }
-    return topology.cluster.instance.nic.fabric;
-}
-
-std::string_view name(Protocol protocol) {
-    static constexpr PerProtocol<std::string_view> kNames{{"LL", "LL128", "Simple"}};
-    return kNames[protocol];
 }
 
 }  // namespace fmsim

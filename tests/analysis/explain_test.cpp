@@ -11,7 +11,7 @@ namespace {
 Findings findings_on(const toy::Machine& machine, Bytes size, Fidelity fidelity) {
     const Topology net = build_topology(toy::cluster(machine));
     const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, size}}};
-    return explain(net, predict(net, job, toy::nccl(), {.fidelity = fidelity, .pins = {}}));
+    return explain(net, predict(net, toy::everyone(net), job, toy::nccl(), {.fidelity = fidelity, .pins = {}}));
 }
 
 constexpr Bytes kLarge{1 << 30};
@@ -50,7 +50,7 @@ TEST_CASE("launch, waiting and working add up to the time of a call") {
     const auto fidelity = GENERATE(Fidelity::stream, Fidelity::chunk);
     for (const Bytes size : {Bytes{8}, Bytes{1 << 20}, Bytes{1 << 26}}) {
         const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, size}}};
-        const Prediction p = predict(net, job, catalogue.nccl(), {.fidelity = fidelity, .pins = {}});
+        const Prediction p = predict(net, toy::everyone(net), job, catalogue.nccl(), {.fidelity = fidelity, .pins = {}});
         const CallFinding finding = explain(net, p).calls[0];
         CHECK(finding.launch + finding.waiting + finding.working == p.calls[0].time());
         CHECK(finding.waiting.fs >= 0);

@@ -16,12 +16,12 @@ struct P5 {
     Group group;
     explicit P5(std::uint32_t count) {
         Cluster cluster = Catalogue::shipped().cluster("p5.48xlarge");
-        cluster.count = count;
+        cluster.blocks[0].count = count;
         net = build_topology(cluster);
-        group = whole(net);
+        group = toy::everyone(net);
     }
     Choice choose(Bytes size, const Pins& pins = {}) const {
-        return fmsim::choose(Collective::all_reduce, size, group, net.cluster.instance, nccl, pins);
+        return fmsim::choose(Collective::all_reduce, size, net, group, nccl, pins);
     }
 };
 
@@ -49,8 +49,8 @@ TEST_CASE("among rings NCCL's tuning model picks the protocol") {
     for (const auto& system : examples.at("systems")) {
         const P5 p5(system.at("domains"));
         for (std::int64_t size = 8; size <= (std::int64_t{1} << 35); size = size * 3 / 2) {
-            INFO(p5.net.cluster.count << " instances, " << size << " bytes");
-            CHECK(p5.choose(Bytes{size}).protocol == least(system, size, p5.net.ranks()));
+            INFO(p5.net.domains() << " instances, " << size << " bytes");
+            CHECK(p5.choose(Bytes{size}).protocol == least(system, size, p5.net.gpus()));
         }
     }
 }
@@ -63,7 +63,7 @@ TEST_CASE("small operations take fewer channels, as NCCL counts them") {
             const Bytes size{row.at("bytes").get<std::int64_t>()};
             Pins pins;
             pins.protocol = parse_protocol(row.at("protocol").get<std::string>());
-            INFO(p5.net.cluster.count << " instances, " << size.count << " bytes");
+            INFO(p5.net.domains() << " instances, " << size.count << " bytes");
             CHECK(p5.choose(size, pins).channels == row.at("channels"));
         }
     }

@@ -37,7 +37,7 @@ TEST_CASE("2: a command line that makes no sense; the reason goes to stderr") {
         {{"collective", "all_reduce"}, "--cluster is required"},
         {{"collective", "all_reduce", "--cluster"}, "--cluster"},
         {{"collective", "all_reduce", "--cluster", "p5.48xlrage"}, "did you mean \"p5.48xlarge\"?"},
-        {{"collective", "all_reduce", "--cluster", "p5.48xlarge:0"}, "of 1 to 20000 instances"},
+        {{"collective", "all_reduce", "--cluster", "p5.48xlarge:0"}, "with a count of 1 or more"},
         {{"collective", "allreduce", "--cluster", "p5.48xlarge"}, "expected a collective"},
         {{"collective", "all_reduce", "--cluster", "p5.48xlarge", "--sizes", "8 Gb"}, "--sizes: expected a size"},
         {{"collective", "all_reduce", "--cluster", "p5.48xlarge", "--sizes", "8..16", "--factor", "1"},

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "toy/toy.hpp"
 #include "fmsim/collective.hpp"
 #include "fmsim/formats.hpp"
 
@@ -16,17 +17,17 @@ nlohmann::json examples() {
 
 Topology p5(std::uint32_t count) {
     Cluster cluster = Catalogue::shipped().cluster("p5.48xlarge");
-    cluster.count = count;
+    cluster.blocks[0].count = count;
     return build_topology(cluster);
 }
 
 Schedule plan(const Topology& net, const Nccl& nccl, Bytes size, Protocol protocol, std::uint32_t channels) {
-    return plan_ring_all_reduce(whole(net), net.cluster.instance,
+    return plan_ring_all_reduce(net, toy::everyone(net),
                                 {.size = size,
                                  .protocol = protocol,
                                  .channels = channels,
                                  .shape = &nccl.shape,
-                                 .simple_buffer = net.cluster.instance.simple_buffer});
+                                 .simple_buffer = net.cluster.blocks[0].type.instance.simple_buffer});
 }
 
 std::vector<std::uint32_t> from_rank_zero(const Channel& channel) {
@@ -55,10 +56,10 @@ TEST_CASE("channels, parts and chunks are NCCL's") {
     const nlohmann::json all = examples();
     for (const auto& system : all.at("systems")) {
         const Topology net = p5(system.at("domains"));
-        CHECK(ring_channels(whole(net), net.cluster.instance) == system.at("coll_channels"));
+        CHECK(ring_channels(net, toy::everyone(net)) == system.at("coll_channels"));
         for (const auto& row : system.at("rows")) {
             const Bytes size{row.at("bytes").get<std::int64_t>()};
-            INFO(net.cluster.count << " instances, " << size.count << " bytes");
+            INFO(net.domains() << " instances, " << size.count << " bytes");
             const Protocol protocol = parse_protocol(row.at("protocol").get<std::string>());
             const Schedule ring = plan(net, nccl, size, protocol, row.at("channels"));
             CHECK(ring.channels.front().bytes.count == row.at("first"));

@@ -9,12 +9,12 @@ namespace fmsim {
 namespace {
 
 Schedule plan(const Topology& net, const Nccl& nccl, Bytes size, Protocol protocol, std::uint32_t channels) {
-    return plan_ring_all_reduce(whole(net), net.cluster.instance,
+    return plan_ring_all_reduce(net, toy::everyone(net),
                                 {.size = size,
                                  .protocol = protocol,
                                  .channels = channels,
                                  .shape = &nccl.shape,
-                                 .simple_buffer = net.cluster.instance.simple_buffer});
+                                 .simple_buffer = net.cluster.blocks[0].type.instance.simple_buffer});
 }
 
 }  // namespace
@@ -43,15 +43,15 @@ TEST_CASE("after a ring all-reduce each rank holds each rank's data once") {
 TEST_CASE("on p5 instances every channel is a ring that keeps to its rail between instances") {
     const Catalogue catalogue = Catalogue::shipped();
     Cluster cluster = catalogue.cluster("p5.48xlarge");
-    cluster.count = GENERATE(1u, 2u, 3u, 4u, 5u);
+    cluster.blocks[0].count = GENERATE(1u, 2u, 3u, 4u, 5u);
     const Topology net = build_topology(cluster);
     const Schedule ring = plan(net, catalogue.nccl(), Bytes{1 << 30}, Protocol::simple, 64);
     for (const Channel& channel : ring.channels) {
-        CHECK(replay_ring_all_reduce(channel.hops) == each_rank_once(net.ranks()));
+        CHECK(replay_ring_all_reduce(channel.hops) == each_rank_once(net.gpus()));
         for (const Hop& hop : channel.hops) {
             CHECK(hop.leaves_domain == (hop.from / 8 != hop.to / 8));
             // With an odd number of instances the last hop, back to the first, has to change rails.
-            const bool wraps = cluster.count % 2 == 1 && hop.to < 8;
+            const bool wraps = cluster.blocks[0].count % 2 == 1 && hop.to < 8;
             if (hop.leaves_domain && !wraps) CHECK(hop.leave_group == hop.enter_group);
         }
     }

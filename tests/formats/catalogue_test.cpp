@@ -23,28 +23,28 @@ TEST_CASE("the GPU and its NVLink read to the values of their files") {
     CHECK(type.gpu.name == "h100-sxm5-80gb");
     CHECK(type.gpu.compute_capability == gpu["compute_capability"]["value"]);
     const json nvlink = file("links/nvlink4.json");
-    CHECK(type.nvlink.name == "nvlink4");
-    CHECK(type.nvlink.rate == 450_GBps);
-    CHECK(type.nvlink.efficiency == nvlink["ring_efficiency"]["value"]);
-    CHECK(type.nvlink.wire_latency == span(nvlink["wire_latency"]));
+    CHECK(type.nvlink->name == "nvlink4");
+    CHECK(type.nvlink->rate == 450_GBps);
+    CHECK(type.nvlink->efficiency == nvlink["ring_efficiency"]["value"]);
+    CHECK(type.nvlink->wire_latency == span(nvlink["wire_latency"]));
     for (const Protocol protocol : kProtocols) {
         const std::string key(name(protocol));
         CHECK(type.gpu.channel_rate[protocol] == rate(gpu["channel_rate"][key]));
-        CHECK(type.nvlink.hop_latency[protocol] == span(nvlink["hop_latency"][key]));
+        CHECK(type.nvlink->hop_latency[protocol] == span(nvlink["hop_latency"][key]));
     }
 }
 
 TEST_CASE("the NIC reads to the values of its file") {
     const InstanceType type = Catalogue::shipped().instance("p5.48xlarge");
     const json nic = file("nics/efa-v2.json");
-    CHECK(type.nic.name == "efa-v2");
-    CHECK(type.nic.fabric == "EFA");
-    CHECK(type.nic.rate == 100_Gbps);
-    CHECK(type.nic.carries == rate(nic["carries"]));
-    CHECK(type.nic.wire_latency == span(nic["wire_latency"]));
-    CHECK(type.nic.reported_latency == span(nic["reported_latency"]));
+    CHECK(type.nic->name == "efa-v2");
+    CHECK(type.nic->fabric == "EFA");
+    CHECK(type.nic->rate == 100_Gbps);
+    CHECK(type.nic->carries == rate(nic["carries"]));
+    CHECK(type.nic->wire_latency == span(nic["wire_latency"]));
+    CHECK(type.nic->reported_latency == span(nic["reported_latency"]));
     for (const Protocol protocol : kProtocols)
-        CHECK(type.nic.hop_latency[protocol] == span(nic["hop_latency"][std::string(name(protocol))]));
+        CHECK(type.nic->hop_latency[protocol] == span(nic["hop_latency"][std::string(name(protocol))]));
 }
 
 TEST_CASE("p5.48xlarge has 8 GPUs and 32 NICs, four a GPU on one switch") {
@@ -56,7 +56,7 @@ TEST_CASE("p5.48xlarge has 8 GPUs and 32 NICs, four a GPU on one switch") {
     CHECK(type.rails == 4);
     CHECK(type.cpu == CpuVendor::amd);
     CHECK(type.pcie_gpu == rate(instance["pcie"]["gpu_rate"]));
-    CHECK(type.pcie_nic == rate(instance["pcie"]["nic_rate"]));
+    CHECK(type.pcie_nic == rate(instance["nics"]["pcie_rate"]));
     CHECK(type.pcie_host == rate(instance["pcie"]["host_rate"]));
     CHECK(type.numa == rate(instance["pcie"]["numa_rate"]));
     REQUIRE(type.switches.size() == 8);
@@ -68,9 +68,9 @@ TEST_CASE("p5.48xlarge has 8 GPUs and 32 NICs, four a GPU on one switch") {
 }
 
 TEST_CASE("what NCCL makes of p5.48xlarge reads to the values of its file") {
-    const InstanceType type = Catalogue::shipped().instance("p5.48xlarge");
+    const DomainType domain = Catalogue::shipped().domain("p5.48xlarge");
     const json nccl = file("instances/p5.48xlarge.json")["nccl"];
-    CHECK(type.simple_buffer == parse_bytes(word(nccl["buffer"])));
+    CHECK(domain.instance.simple_buffer == parse_bytes(word(nccl["buffer"])));
     const auto check_search = [](const RingSearch& search, const json& in) {
         CHECK(search.crosses_nics == in["crosses_nics"]["value"]);
         CHECK(search.intra == rate(in["path_intra_rate"]));
@@ -83,8 +83,8 @@ TEST_CASE("what NCCL makes of p5.48xlarge reads to the values of its file") {
             CHECK(search.paths[i].leave_group == paths[i]["leave"]);
         }
     };
-    check_search(type.one_domain, nccl["one_domain"]);
-    check_search(type.several_domains, nccl["several_domains"]);
+    check_search(domain.alone, nccl["alone"]);
+    check_search(domain.several, nccl["several"]);
 }
 
 TEST_CASE("NCCL's facts read to the values of its file") {
@@ -104,9 +104,9 @@ TEST_CASE("NCCL's facts read to the values of its file") {
 }
 
 TEST_CASE("every instance type of the catalogue reads and builds") {
-    const auto names = Catalogue::shipped().instance_names();
+    const auto names = Catalogue::shipped().names();
     REQUIRE_FALSE(names.empty());
-    for (const std::string& name : names) CHECK(build_topology(Catalogue::shipped().cluster(name)).ranks() > 0);
+    for (const std::string& name : names) CHECK(build_topology(Catalogue::shipped().cluster(name)).gpus() > 0);
 }
 
 TEST_CASE("a cluster is an instance type and a count, one if there is none") {
@@ -117,28 +117,35 @@ TEST_CASE("a cluster is an instance type and a count, one if there is none") {
         {"p5.48xlarge:20000", 20'000},
     }));
     const Cluster cluster = Catalogue::shipped().cluster(words);
-    CHECK(cluster.count == count);
+    REQUIRE(cluster.blocks.size() == 1);
+    CHECK(cluster.blocks[0].count == count);
     CHECK(cluster.name == words);
-    CHECK(cluster.instance.name == "p5.48xlarge");
+    CHECK(cluster.blocks[0].type.instance.name == "p5.48xlarge");
 }
 
 TEST_CASE("an instance type that does not exist is refused, with the nearest that does") {
     const auto [words, message] = GENERATE(table<std::string, std::string>({
-        {"p5.48xlrage", R"("p5.48xlrage": no such instance type; did you mean "p5.48xlarge"?)"},
-        {"p5.48xlarg:2", R"("p5.48xlarg": no such instance type; did you mean "p5.48xlarge"?)"},
+        {"p5.48xlrage", R"("p5.48xlrage": no such machine; did you mean "p5.48xlarge"?)"},
+        {"p5.48xlarg:2", R"("p5.48xlarg": no such machine; did you mean "p5.48xlarge"?)"},
     }));
     CHECK(refusal([&] { Catalogue::shipped().cluster(words); }) == message);
     const std::string other = GENERATE("m7i.large", "", ":2", "../gpus/h100-sxm5-80gb", "p5.48xlarge.json");
-    CHECK_THAT(refusal([&] { Catalogue::shipped().cluster(other); }), Catch::Matchers::Contains("instance type"));
+    CHECK_THAT(refusal([&] { Catalogue::shipped().cluster(other); }), Catch::Matchers::Contains("machine"));
 }
 
-TEST_CASE("a count that is no number of instances is refused") {
+TEST_CASE("a count that is no number of machines is refused") {
     const std::string words =
-        GENERATE("p5.48xlarge:0", "p5.48xlarge:-1", "p5.48xlarge:1e9", "p5.48xlarge:1000000000", "p5.48xlarge:20001",
-                 "p5.48xlarge:4294967297", "p5.48xlarge:99999999999999999999", "p5.48xlarge:", "p5.48xlarge: 2",
-                 "p5.48xlarge:2 ", "p5.48xlarge:two", "p5.48xlarge:+2", "::", ":", "p5.48xlarge:2:");
+        GENERATE("p5.48xlarge:0", "p5.48xlarge:-1", "p5.48xlarge:1e9", "p5.48xlarge:4294967297",
+                 "p5.48xlarge:99999999999999999999", "p5.48xlarge:", "p5.48xlarge: 2", "p5.48xlarge:2 ",
+                 "p5.48xlarge:two", "p5.48xlarge:+2", "::", ":", "p5.48xlarge:2:");
     CHECK(refusal([&] { Catalogue::shipped().cluster(words); }) ==
-          "\"" + words + "\": expected a cluster such as \"p5.48xlarge:2\", of 1 to 20000 instances");
+          "\"" + words + "\": expected a cluster such as \"p5en.48xlarge:16\", with a count of 1 or more");
+}
+
+TEST_CASE("more than a million GPUs are refused") {
+    CHECK(Catalogue::shipped().cluster("p5.48xlarge:125000").blocks[0].count == 125'000);
+    CHECK_THAT(refusal([&] { Catalogue::shipped().cluster("p5.48xlarge:125001"); }),
+               Catch::Matchers::Contains("GPUs"));
 }
 
 TEST_CASE("a part that the catalogue lacks, or that is wrong, is refused with its file") {
@@ -163,7 +170,7 @@ TEST_CASE("a part that the catalogue lacks, or that is wrong, is refused with it
     instance["pcie"]["switches"]["value"][0]["gpus"][0] = 4'294'967'296;  // 0, were it cut to 32 bits
     files["instances/p5.48xlarge.json"] = instance.dump();
     CHECK_THAT(refusal([&] { Catalogue(files).instance("p5.48xlarge"); }),
-               Catch::Matchers::Contains("/pcie/switches/value/0/gpus/0: expected a whole number below 2^32"));
+               Catch::Matchers::Contains("/pcie/switches/value/0/gpus/0: expected a whole number"));
 }
 
 // Each value of `root` in turn is changed, `check` called, and the value put back.

@@ -81,7 +81,7 @@ TEST_CASE("a wrong type says what was expected and what was found") {
 TEST_CASE("values under a reference are described by what it names") {
     const json gpu = {{"name", "g"},
                       {"compute_capability", {{"value", 0}, {"source", ""}, {"date", "today"}, {"confidence", "sure"}}},
-                      {"nvlink", 4},
+                      {"memory", 4},
                       {"channel_rate", json::object()}};
     std::vector<std::string> lines;
     for (const Problem& problem : schema_problems(gpu, "gpu", "g.json"))
@@ -91,7 +91,11 @@ TEST_CASE("values under a reference are described by what it names") {
                           "/compute_capability/source: expected where the value comes from",
                           "/compute_capability/date: expected a date such as \"2026-08-21\", \"2026-08\" or \"2026\"",
                           "/compute_capability/confidence: expected \"high\", \"medium\" or \"low\"",
-                          "/nvlink: expected an object with value, source, date and confidence; value: a word",
+                          "/memory: expected an object with value, source, date and confidence; value: a size with a "
+                          "unit, such as \"64 MiB\"",
+                          ": expected a key \"memory_rate\": an object with value, source, date and confidence; value: "
+                          "a rate with a unit, such as \"400 Gb/s\"",
+                          ": expected a key \"peak\": dense peak rates by type",
                           "/channel_rate: expected a key \"LL\": an object with value, source, date and confidence; "
                           "value: a rate with a unit, such as \"400 Gb/s\"",
                           "/channel_rate: expected a key \"LL128\": an object with value, source, date and confidence; "

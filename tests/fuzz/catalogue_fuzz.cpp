@@ -34,9 +34,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     test::only_refusals([&] {
         Cluster cluster = catalogue.cluster(words);
-        test::require(cluster.count >= 1);
-        if (cluster.instance.gpus > kMostParts || cluster.instance.nics > kMostParts) return;
-        cluster.count = std::min(cluster.count, 3u);
+        test::require(cluster.blocks.size() == 1 && cluster.blocks[0].count >= 1);
+        const DomainType& type = cluster.blocks[0].type;
+        if (type.gpus() > kMostParts || type.instances * type.instance.nics > kMostParts) return;
+        cluster.blocks[0].count = std::min(cluster.blocks[0].count, 3u);
         build_topology(cluster);
     });
     return 0;

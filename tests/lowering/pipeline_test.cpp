@@ -86,8 +86,8 @@ TEST_CASE("one period of a regular ring gives the makespan of all of it") {
                                                       .nvlink_latency = 1_us,
                                                       .nic_latency = 7_us}));
     const Nccl nccl = toy::nccl(slices);
-    const Group group = whole(net);
-    const Schedule schedule = plan_ring_all_reduce(group, net.cluster.instance,
+    const Group group = toy::everyone(net);
+    const Schedule schedule = plan_ring_all_reduce(net, group,
                                                    {.size = {123'457},
                                                     .protocol = Protocol::simple,
                                                     .channels = 1,
@@ -111,12 +111,12 @@ TEST_CASE("a lone channel's chunks end exactly when the recurrence says") {
     const Topology net = build_topology(toy::cluster(
         {.instances = 3, .gpus = 4, .nvlink = 9_GBps, .nic = 2_GBps, .nvlink_latency = 1_us, .nic_latency = 7_us}));
     const Nccl nccl = toy::nccl(slices);
-    const Group group = whole(net);
+    const Group group = toy::everyone(net);
     const Schedule schedule = plan_ring_all_reduce(
-        group, net.cluster.instance,
+        net, group,
         {.size = size, .protocol = Protocol::simple, .channels = 1, .shape = &nccl.shape, .simple_buffer = {1 << 24}});
     const SoloRun solo = solo_run(schedule, schedule.channels[0], place(net, group, schedule)[0]);
-    const Lowered lowered = lower(net, {schedule}, Fidelity::chunk);
+    const Lowered lowered = lower(net, toy::everyone(net), {schedule}, Fidelity::chunk);
     CHECK(run(lowered.system).end == solo.makespan);
 }
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "toy/toy.hpp"
 #include "fmsim/formats.hpp"
 #include "solo_makespan.hpp"
 
@@ -12,13 +13,13 @@ TEST_CASE("on two p5 each NIC group carries two channels, and each GPU's NVLink 
     const Catalogue catalogue = Catalogue::shipped();
     const Topology net = build_topology(catalogue.cluster("p5.48xlarge:2"));
     const Nccl nccl = catalogue.nccl();
-    const Group group = whole(net);
-    const Schedule schedule = plan_ring_all_reduce(group, net.cluster.instance,
+    const Group group = toy::everyone(net);
+    const Schedule schedule = plan_ring_all_reduce(net, group,
                                                    {.size = {1 << 30},
                                                     .protocol = Protocol::simple,
                                                     .channels = 16,
                                                     .shape = &nccl.shape,
-                                                    .simple_buffer = net.cluster.instance.simple_buffer});
+                                                    .simple_buffer = net.cluster.blocks[0].type.instance.simple_buffer});
     for (const ChannelOnLinks& channel : place(net, group, schedule)) {
         CHECK(period_of(channel) == 8);
         for (const HopOnLinks& hop : channel.hops)

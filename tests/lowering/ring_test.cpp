@@ -16,7 +16,7 @@ SimTime time_of(const Topology& net, const Nccl& nccl, Bytes size, Fidelity fide
     options.pins.protocol = protocol;
     options.pins.most_channels = channels;
     const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, size}}};
-    return predict(net, job, nccl, options).end;
+    return predict(net, toy::everyone(net), job, nccl, options).end;
 }
 
 // GPUs of eight with NVLink at 450 GB/s and a NIC of 50 GB/s each: one ring, as other simulators were measured on it.
@@ -53,7 +53,7 @@ TEST_CASE("both fidelities agree on p5 instances with all channels, latencies an
     const Nccl nccl = catalogue.nccl();
     const auto count = GENERATE(1u, 2u, 3u);
     Cluster cluster = catalogue.cluster("p5.48xlarge");
-    cluster.count = count;
+    cluster.blocks[0].count = count;
     const Topology net = build_topology(cluster);
     for (const Protocol protocol : kProtocols)
         for (const auto& [size, tolerance] : {std::pair{1_MiB, 0.01}, {16_MiB, 0.01}, {64_MiB, 0.015}}) {
@@ -91,14 +91,14 @@ TEST_CASE("every cut carries 2(R-1)/R of the size, in both fidelities") {
     PredictOptions options{.fidelity = fidelity, .pins = {}};
     options.pins.protocol = protocol;
     const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, Bytes{12'345'678}}}};
-    const Prediction p = predict(net, job, catalogue.nccl(), options);
+    const Prediction p = predict(net, toy::everyone(net), job, catalogue.nccl(), options);
 
     std::vector<double> leaves(3);
     for (std::uint32_t i = 0; i < p.lowered.system.activities(); ++i)
         for (const auto& [resource, weight] : p.lowered.system.uses.of(i)) {
             const Link& link = net.links[LinkId{resource.value}];
             if (link.kind == LinkKind::network && net.devices[link.from].kind == DeviceKind::nic)
-                leaves[net.devices[link.from].domain.value] += weight * p.lowered.system.work[ActivityId{i}];
+                leaves[net.devices[link.from].instance.value] += weight * p.lowered.system.work[ActivityId{i}];
         }
     const double wire = protocol == Protocol::ll128 ? 16.0 / 15 : 1;
     for (const double bytes : leaves) CHECK(bytes == Approx(2.0 * 23 / 24 * 12'345'678 * wire).epsilon(1e-9));
@@ -122,13 +122,13 @@ TEST_CASE("with everything pinned, more bytes, less capacity or more latency nev
         before = now;
 
         Cluster worse = cluster;
-        worse.instance.nic.carries.value *= 0.9;
+        worse.blocks[0].type.instance.nic->carries.value *= 0.9;
         CHECK(time(worse, Bytes{size}) >= now);
         worse = cluster;
-        worse.instance.nvlink.efficiency *= 0.7;
+        worse.blocks[0].type.instance.nvlink->efficiency *= 0.7;
         CHECK(time(worse, Bytes{size}) >= now);
         worse = cluster;
-        worse.instance.nic.hop_latency[protocol] = worse.instance.nic.hop_latency[protocol] + 3_us;
+        worse.blocks[0].type.instance.nic->hop_latency[protocol] = worse.blocks[0].type.instance.nic->hop_latency[protocol] + 3_us;
         CHECK(time(worse, Bytes{size}) >= now);
     }
 }
@@ -140,7 +140,7 @@ TEST_CASE("no ring is faster than its closed form") {
     const Topology net = build_topology(catalogue.cluster(words));
     for (std::int64_t size = 1; size < (std::int64_t{1} << 35); size = size * 5 + 3) {
         const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, Bytes{size}}}};
-        const CallPrediction call = predict(net, job, nccl, {}).calls.front();
+        const CallPrediction call = predict(net, toy::everyone(net), job, nccl, {}).calls.front();
         CHECK(call.time() >= call.closed_form);
     }
 }

@@ -2,6 +2,7 @@
 // results, which docs/CHANGES.md has to tell.
 #include <catch2/catch.hpp>
 
+#include "toy/toy.hpp"
 #include "fmsim/formats.hpp"
 #include "fmsim/predict.hpp"
 
@@ -16,7 +17,7 @@ TEST_CASE("the same inputs give the same femtoseconds on every build") {
         for (const Fidelity fidelity : {Fidelity::stream, Fidelity::chunk})
             for (std::int64_t size = 1; size < (std::int64_t{1} << 28); size *= 37) {
                 const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{size}}}};
-                const Prediction p = predict(net, job, nccl, {.fidelity = fidelity, .pins = {}});
+                const Prediction p = predict(net, toy::everyone(net), job, nccl, {.fidelity = fidelity, .pins = {}});
                 for (const SimTime ended : p.timeline.ended.rows) all += to_text(Bytes{ended.fs}) + " ";
             }
     }

@@ -19,7 +19,7 @@ Job job_of(std::vector<Bytes> sizes) {
 TEST_CASE("4 GPUs at 1 GB/s reduce 4 MB in 6 ms") {
     // 6 steps of 1 MB at 1 byte a nanosecond; the closed form says 2 x 3/4 x 4 MB / 1 GB/s
     const Topology net = build_topology(toy::cluster({.gpus = 4}));
-    const Prediction p = predict(net, job_of({Bytes{4'000'000}}), toy::nccl(), {});
+    const Prediction p = predict(net, toy::everyone(net), job_of({Bytes{4'000'000}}), toy::nccl(), {});
     CHECK(p.calls[0].time().fs == 6'000'000'000'000);
     CHECK(p.calls[0].closed_form == p.calls[0].time());
     CHECK(p.calls[0].algbw_gbps() == Approx(4.0 / 6));
@@ -31,9 +31,9 @@ TEST_CASE("calls run one after another and take as long as each alone") {
     const Topology net = build_topology(catalogue.cluster("p5.48xlarge:2"));
     const auto fidelity = GENERATE(Fidelity::stream, Fidelity::chunk);
     const PredictOptions options{.fidelity = fidelity, .pins = {}};
-    const Prediction both = predict(net, job_of({Bytes{1000}, Bytes{0}, Bytes{1 << 25}}), catalogue.nccl(), options);
+    const Prediction both = predict(net, toy::everyone(net), job_of({Bytes{1000}, Bytes{0}, Bytes{1 << 25}}), catalogue.nccl(), options);
     for (const CallPrediction& call : both.calls) {
-        const Prediction alone = predict(net, job_of({call.call.size}), catalogue.nccl(), options);
+        const Prediction alone = predict(net, toy::everyone(net), job_of({call.call.size}), catalogue.nccl(), options);
         CHECK(call.time() == alone.end);
     }
     CHECK(both.calls[1].started == both.calls[0].ended);
@@ -43,7 +43,7 @@ TEST_CASE("calls run one after another and take as long as each alone") {
 TEST_CASE("nothing to reduce takes no time and no channel") {
     const Catalogue catalogue = Catalogue::shipped();
     const Topology net = build_topology(catalogue.cluster("p5.48xlarge:2"));
-    const Prediction p = predict(net, job_of({Bytes{0}}), catalogue.nccl(), {});
+    const Prediction p = predict(net, toy::everyone(net), job_of({Bytes{0}}), catalogue.nccl(), {});
     CHECK(p.calls[0].time().fs == 0);
     CHECK(p.calls[0].channels == 0);
     CHECK(p.calls[0].busbw_gbps(16) == 0);
@@ -51,11 +51,11 @@ TEST_CASE("nothing to reduce takes no time and no channel") {
 
 TEST_CASE("a job, a group or an instance that makes no sense is refused") {
     const Topology net = build_topology(toy::cluster({.gpus = 4}));
-    CHECK_THROWS_WITH(predict(net, job_of({}), toy::nccl(), {}), "job: /operations: expected at least one operation");
-    CHECK_THROWS_AS(predict(net, job_of({Bytes{1}, Bytes{1}}), toy::nccl(), {}), InputError);  // one name twice
-    CHECK_THROWS_AS(predict(net, job_of({Bytes{-1}}), toy::nccl(), {}), InputError);
+    CHECK_THROWS_WITH(predict(net, toy::everyone(net), job_of({}), toy::nccl(), {}), "job: /operations: expected at least one operation");
+    CHECK_THROWS_AS(predict(net, toy::everyone(net), job_of({Bytes{1}, Bytes{1}}), toy::nccl(), {}), InputError);  // one name twice
+    CHECK_THROWS_AS(predict(net, toy::everyone(net), job_of({Bytes{-1}}), toy::nccl(), {}), InputError);
     const Topology single = build_topology(toy::cluster({.gpus = 1}));
-    CHECK_THROWS_WITH(predict(single, job_of({Bytes{1}}), toy::nccl(), {}),
+    CHECK_THROWS_WITH(predict(single, toy::everyone(single), job_of({Bytes{1}}), toy::nccl(), {}),
                       "a collective needs at least 2 GPUs; found 1");
 }
 
@@ -63,14 +63,15 @@ TEST_CASE("numbering the alike GPUs of an instance the other way round changes n
     // The same ring found under another numbering of the GPUs costs the same.
     Cluster cluster = Catalogue::shipped().cluster("p5.48xlarge:2");
     const Nccl nccl = Catalogue::shipped().nccl();
-    const SimTime before = predict(build_topology(cluster), job_of({Bytes{1 << 26}}), nccl, {}).end;
-    for (RingSearch* search : {&cluster.instance.one_domain, &cluster.instance.several_domains})
+    const SimTime before = predict(build_topology(cluster), toy::everyone(build_topology(cluster)), job_of({Bytes{1 << 26}}), nccl, {}).end;
+    DomainType& type = cluster.blocks[0].type;
+    for (RingSearch* search : {&type.alone, &type.several})
         for (RingPath& path : search->paths) {
             for (std::uint32_t& gpu : path.gpus) gpu = 7 - gpu;
             path.enter_group = 7 - path.enter_group;
             path.leave_group = 7 - path.leave_group;
         }
-    CHECK(predict(build_topology(cluster), job_of({Bytes{1 << 26}}), nccl, {}).end == before);
+    CHECK(predict(build_topology(cluster), toy::everyone(build_topology(cluster)), job_of({Bytes{1 << 26}}), nccl, {}).end == before);
 }
 
 }  // namespace fmsim

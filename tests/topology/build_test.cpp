@@ -32,9 +32,9 @@ TEST_CASE("two p5 instances have the published devices and rates") {
                                                {DeviceKind::fabric, 1}});
     std::map<LinkKind, double> rate;  // both directions of both instances
     for (const Link& link : net.links.rows) rate[link.kind] += link.rate.value;
-    const InstanceType& type = net.cluster.instance;
-    CHECK(type.nic.rate.value * type.nics * 8 == 3.2e12);  // 3.2 Tb/s of EFA
-    CHECK(type.nvlink.rate == 450_GBps);
+    const InstanceType& type = net.cluster.blocks[0].type.instance;
+    CHECK(type.nic->rate.value * type.nics * 8 == 3.2e12);  // 3.2 Tb/s of EFA
+    CHECK(type.nvlink->rate == 450_GBps);
     CHECK(rate[LinkKind::network] == Approx(2 * 2 * 32 * 12.22e9));
     CHECK(rate[LinkKind::nvlink] == Approx(2 * 2 * 8 * 450e9 * 0.82));
     CHECK(rate[LinkKind::numa] == Approx(2 * 2 * 16e9));
@@ -44,11 +44,11 @@ TEST_CASE("two p5 instances have the published devices and rates") {
 
 TEST_CASE("what leaves a p5 instance is the sum of its NICs") {
     const Topology net = build_topology(Catalogue::shipped().cluster("p5.48xlarge:2"));
-    const auto gpus = devices_of(net, DeviceKind::gpu, DomainId{0});
+    const auto gpus = devices_of(net, DeviceKind::gpu, InstanceId{0});
     CHECK(gpus.size() == 8);
-    CHECK(cut(net, gpus, devices_of(net, DeviceKind::gpu, DomainId{1})).value == Approx(32 * 12.22e9));
+    CHECK(cut(net, gpus, devices_of(net, DeviceKind::gpu, InstanceId{1})).value == Approx(32 * 12.22e9));
     // One GPU alone is held by its PCIe link and, for the other NICs, by the way through its NVSwitch neighbours.
-    CHECK(cut(net, {gpus[0]}, devices_of(net, DeviceKind::fabric, DomainId{0})).value == Approx(32 * 12.22e9));
+    CHECK(cut(net, {gpus[0]}, devices_of(net, DeviceKind::fabric, InstanceId{0})).value == Approx(32 * 12.22e9));
     // From one GPU to another of the instance: NVLink, and what its PCIe link takes beside it.
     CHECK(cut(net, {gpus[0]}, {gpus[1]}).value == Approx(450e9 * 0.82 + 63e9));
 }
@@ -58,40 +58,40 @@ TEST_CASE("parts that do not fit together are refused with what is wrong") {
     CHECK(refusal(good).empty());
 
     Cluster bad = good;
-    bad.instance.switches[1].gpus = {0};
+    bad.blocks[0].type.instance.switches[1].gpus = {0};
     CHECK_THAT(refusal(bad), Catch::Contains("GPU 0 must hang on one PCIe switch; it hangs on 2") &&
                                  Catch::Contains("GPU 1 must hang on one PCIe switch; it hangs on 0"));
     bad = good;
-    bad.instance.switches[3].nics.clear();
+    bad.blocks[0].type.instance.switches[3].nics.clear();
     CHECK_THAT(refusal(bad), Catch::Contains("NIC 3 must hang on one PCIe switch; it hangs on 0"));
     bad = good;
-    bad.instance.switches[3].nics = {9};
+    bad.blocks[0].type.instance.switches[3].nics = {9};
     CHECK_THAT(refusal(bad), Catch::Contains("a PCIe switch names NIC 9, but there are 4"));
     bad = good;
-    bad.instance.rails = 3;
+    bad.blocks[0].type.instance.rails = 3;
     CHECK_THAT(refusal(bad), Catch::Contains("whole groups of rails"));
     bad = good;
-    bad.instance.one_domain.paths[0].gpus = {0, 1, 1, 3};
+    bad.blocks[0].type.alone.paths[0].gpus = {0, 1, 1, 3};
     CHECK_THAT(refusal(bad), Catch::Contains("must visit each GPU once"));
     bad = good;
-    bad.instance.several_domains.paths[0].leave_group = 4;
+    bad.blocks[0].type.several.paths[0].leave_group = 4;
     CHECK_THAT(refusal(bad), Catch::Contains("names a NIC group beyond the 4"));
     bad = good;
-    bad.instance.several_domains.paths.clear();
+    bad.blocks[0].type.several.paths.clear();
     CHECK_THAT(refusal(bad), Catch::Contains("at least one ring path"));
     bad = good;
-    bad.instance.several_domains.crosses_nics = true;
+    bad.blocks[0].type.several.crosses_nics = true;
     CHECK_THAT(refusal(bad), Catch::Contains("come in pairs"));
     bad = good;
-    bad.instance.gpus = 0;
+    bad.blocks[0].type.instance.gpus = 0;
     CHECK_THAT(refusal(bad), Catch::Contains("needs a GPU"));
 }
 
 TEST_CASE("devices and links have names that say where they are") {
     const Topology net = build_topology(Catalogue::shipped().cluster("p5.48xlarge:2"));
-    CHECK(net.name(devices_of(net, DeviceKind::nic, DomainId{1})[7]) == "p5.48xlarge[1]/nic7");
-    CHECK(net.name(devices_of(net, DeviceKind::fabric, DomainId{0})[0]) == "fabric");
-    CHECK(net.name(net.nvlink_route(RankId{8}, RankId{9})[0].link) ==
+    CHECK(net.name(devices_of(net, DeviceKind::nic, InstanceId{1})[7]) == "p5.48xlarge[1]/nic7");
+    CHECK(net.name(devices_of(net, DeviceKind::fabric, InstanceId{0})[0]) == "fabric");
+    CHECK(net.name(net.nvlink_route({DomainId{1}, 0}, {DomainId{1}, 1})[0].link) ==
           "p5.48xlarge[1]/gpu0 -> p5.48xlarge[1]/nvswitch0");
     CHECK(kind_name(net, LinkKind::network) == "EFA");
 }

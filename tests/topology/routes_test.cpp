@@ -21,31 +21,27 @@ void check_flow(const Topology& net, const Route& route, DeviceId from, DeviceId
     }
 }
 
-DeviceId gpu(const Topology& net, RankId rank) {
-    return devices_of(net, DeviceKind::gpu, net.domain_of(rank))[net.gpu_of(rank)];
-}
+constexpr GpuPlace at(std::uint32_t domain, std::uint32_t gpu) { return {DomainId{domain}, gpu}; }
 
 }  // namespace
 
-TEST_CASE("inside an instance a route goes through the NVSwitch and nowhere else") {
+TEST_CASE("inside a domain a route goes through the NVSwitch and nowhere else") {
     const Topology net = build_topology(Catalogue::shipped().cluster("p5.48xlarge:2"));
-    for (const RankId from : {RankId{0}, RankId{11}})
-        for (std::uint32_t i = 0; i < 8; ++i) {
-            const RankId to{net.domain_of(from).value * 8 + i};
-            if (to == from) continue;
-            const Route route = net.nvlink_route(from, to);
+    for (const std::uint32_t domain : {0u, 1u})
+        for (std::uint32_t i = 1; i < 8; ++i) {
+            const Route route = net.nvlink_route(at(domain, 0), at(domain, i));
             CHECK(route.size() == 2);
             for (const auto& [link, share] : route) CHECK(net.links[link].kind == LinkKind::nvlink);
-            check_flow(net, route, gpu(net, from), gpu(net, to));
+            check_flow(net, route, net.device(at(domain, 0)), net.device(at(domain, i)));
         }
 }
 
 TEST_CASE("between instances a route takes four rails with a quarter each, and the GPUs' PCIe links whole") {
     // GPU 1 of instance 0 by group 1 to GPU 1 of instance 1: gpu-pcie 1, 4 x pcie-nic 1/4, 4 x nic-fabric 1/4, mirrored
     const Topology net = build_topology(Catalogue::shipped().cluster("p5.48xlarge:2"));
-    const Route route = net.network_route(RankId{1}, 1, 1, RankId{9});
+    const Route route = net.network_route(at(0, 1), 1, 1, at(1, 1), 0);
     CHECK(route.size() == 2 * (1 + 4 + 4));
-    check_flow(net, route, gpu(net, RankId{1}), gpu(net, RankId{9}));
+    check_flow(net, route, net.device(at(0, 1)), net.device(at(1, 1)));
     for (const auto& [link, share] : route) {
         const Link& taken = net.links[link];
         const bool at_gpu =
@@ -54,14 +50,80 @@ TEST_CASE("between instances a route takes four rails with a quarter each, and t
     }
 }
 
-TEST_CASE("a NIC beside another GPU is reached over the host") {
-    // GPU 0 by the NICs of group 5: across its own switch's host link, the NUMA link, and the other switch's.
-    const Topology net = build_topology(Catalogue::shipped().cluster("p5.48xlarge:2"));
-    const Route route = net.network_route(RankId{0}, 5, 0, RankId{8});
-    check_flow(net, route, gpu(net, RankId{0}), gpu(net, RankId{8}));
-    bool over_numa = false;
-    for (const auto& [link, share] : route) over_numa = over_numa || net.links[link].kind == LinkKind::numa;
-    CHECK(over_numa);
+TEST_CASE("a NIC beside another GPU is reached over NVLink, and over the hosts where there is none") {
+    Cluster cluster = Catalogue::shipped().cluster("p5.48xlarge:2");
+    const auto kinds = [](const Topology& net, const Route& route) {
+        std::map<LinkKind, int> count;
+        for (const auto& [link, share] : route) ++count[net.links[link].kind];
+        return count;
+    };
+    const Topology net = build_topology(cluster);
+    const Route by_nvlink = net.network_route(at(0, 0), 5, 0, at(1, 0), 0);
+    check_flow(net, by_nvlink, net.device(at(0, 0)), net.device(at(1, 0)));
+    CHECK(kinds(net, by_nvlink)[LinkKind::nvlink] == 2);
+    CHECK(kinds(net, by_nvlink)[LinkKind::numa] == 0);
+
+    // Switch 5 without its GPU: across the own switch's host link, the NUMA link and the other's.
+    std::swap(cluster.blocks[0].type.instance.switches[5].gpus, cluster.blocks[0].type.instance.switches[4].gpus);
+    cluster.blocks[0].type.instance.switches[4].gpus.push_back(4);
+    cluster.blocks[0].type.instance.switches[5].gpus.clear();
+    const Topology other = build_topology(cluster);
+    const Route by_host = other.network_route(at(0, 0), 5, 0, at(1, 0), 0);
+    check_flow(other, by_host, other.device(at(0, 0)), other.device(at(1, 0)));
+    CHECK(kinds(other, by_host)[LinkKind::numa] == 1);
+}
+
+TEST_CASE("without GPUDirect the bytes go up to the host and down again") {
+    Cluster cluster = Catalogue::shipped().cluster("p5.48xlarge:2");
+    cluster.blocks[0].type.instance.gpudirect = false;
+    const Topology net = build_topology(cluster);
+    const Route route = net.network_route(at(0, 3), 3, 3, at(1, 3), 0);
+    check_flow(net, route, net.device(at(0, 3)), net.device(at(1, 3)));
+    int to_host = 0;
+    for (const auto& [link, share] : route)
+        if (net.devices[net.links[link].to].kind == DeviceKind::numa) ++to_host;
+    CHECK(to_host == 2);  // one on each side
+}
+
+TEST_CASE("sprayed packets take all uplinks of a leaf alike, hashed flows one, the same from the same seed") {
+    // Two leaves of one instance each, four uplinks.
+    Cluster cluster = toy::cluster({.instances = 2, .gpus = 2});
+    cluster.network.layers = {{.name = "leaf", .children = 1, .oversubscription = 1, .uplinks = 4}};
+    const auto uplinks = [](const Cluster& on, std::uint64_t flow) {
+        const Topology net = build_topology(on);
+        const Route route = net.network_route(at(0, 1), 1, 0, at(1, 0), flow);
+        check_flow(net, route, net.device(at(0, 1)), net.device(at(1, 0)));
+        std::vector<double> shares;
+        for (const auto& [link, share] : route)
+            if (net.devices[net.links[link].from].kind == DeviceKind::network_switch &&
+                net.devices[net.links[link].to].kind == DeviceKind::fabric)
+                shares.push_back(share);
+        return shares;
+    };
+    CHECK(uplinks(cluster, 0) == std::vector<double>(4, 0.25));
+    cluster.blocks[0].type.instance.nic->spreading = Spreading::hash;
+    for (std::uint64_t flow = 0; flow < 20; ++flow) CHECK(uplinks(cluster, flow) == std::vector<double>{1});
+}
+
+TEST_CASE("a NIC with a fault keeps its traffic, spreads it or hands it on, as the policy says") {
+    // p5en-like: NIC 3 of instance 0 at half rate.
+    Cluster cluster = toy::cluster({.instances = 2, .gpus = 4});
+    cluster.faults = {{.kind = DeviceKind::nic, .instance = 0, .index = 3, .fraction = 0.5}};
+    const auto nics = [](Cluster on, RailPolicy policy) {
+        on.rail_policy = policy;
+        const Topology net = build_topology(on);
+        std::map<std::uint32_t, double> share_of_nic;
+        for (const auto& [link, share] : net.network_route(at(0, 3), 3, 0, at(1, 0), 0))
+            if (net.links[link].kind == LinkKind::network && net.devices[net.links[link].from].kind == DeviceKind::nic)
+                share_of_nic[net.devices[net.links[link].from].index] = share;
+        return share_of_nic;
+    };
+    CHECK(nics(cluster, RailPolicy::keep) == std::map<std::uint32_t, double>{{3, 1}});
+    CHECK(nics(cluster, RailPolicy::neighbour) == std::map<std::uint32_t, double>{{0, 1}});
+    const auto even = nics(cluster, RailPolicy::even);
+    CHECK(even.size() == 4);
+    CHECK(even.at(0) == Approx(1.0 / 7));
+    CHECK(even.at(3) == Approx(4.0 / 7));
 }
 
 }  // namespace fmsim

@@ -14,20 +14,26 @@ PerProtocol<T> all(T value) {
 
 Cluster cluster(const Machine& machine) {
     InstanceType type{.name = "toy",
-                      .gpu = {.name = "toy-gpu", .compute_capability = 90, .channel_rate = all(machine.sm)},
+                      .gpu = {.name = "toy-gpu",
+                              .compute_capability = 90,
+                              .memory = {},
+                              .memory_rate = {},
+                              .peak = {},
+                              .channel_rate = all(machine.sm)},
                       .gpus = machine.gpus,
-                      .nvlink = {.name = "toy-nvlink",
-                                 .rate = machine.nvlink,
-                                 .efficiency = 1,
-                                 .hop_latency = all(machine.nvlink_latency),
-                                 .wire_latency = machine.nvlink_latency},
-                      .nic = {.name = "toy-nic",
-                              .fabric = "wire",
-                              .rate = machine.nic,
-                              .carries = machine.nic,
-                              .hop_latency = all(machine.nic_latency),
-                              .wire_latency = machine.nic_latency,
-                              .reported_latency = machine.nic_latency},
+                      .nvlink = NvLink{.name = "toy-nvlink",
+                                       .rate = machine.nvlink,
+                                       .efficiency = 1,
+                                       .hop_latency = all(machine.nvlink_latency),
+                                       .wire_latency = machine.nvlink_latency},
+                      .nic = Nic{.name = "toy-nic",
+                                 .fabric = "wire",
+                                 .spreading = Spreading::spray,
+                                 .rate = machine.nic,
+                                 .carries = machine.nic,
+                                 .hop_latency = all(machine.nic_latency),
+                                 .wire_latency = machine.nic_latency,
+                                 .reported_latency = machine.nic_latency},
                       .nics = machine.gpus,
                       .rails = 1,
                       .pcie_gpu = {1e15},
@@ -36,17 +42,17 @@ Cluster cluster(const Machine& machine) {
                       .numa = {1e15},
                       .switches = {},
                       .cpu = CpuVendor::amd,
-                      .simple_buffer = {std::int64_t{1} << 50},
-                      .one_domain = {},
-                      .several_domains = {}};
+                      .gpudirect = true,
+                      .simple_buffer = {std::int64_t{1} << 50}};
     RingPath path{.gpus = std::vector<std::uint32_t>(machine.gpus), .enter_group = 0, .leave_group = machine.gpus - 1};
     std::iota(path.gpus.begin(), path.gpus.end(), 0u);
     for (std::uint32_t gpu = 0; gpu < machine.gpus; ++gpu) type.switches.push_back({0, {gpu}, {gpu}});
-    type.one_domain = {
+    const RingSearch search{
         .paths = std::vector(machine.paths, path), .crosses_nics = false, .intra = {1e9}, .inter = {1e9}};
-    type.several_domains = type.one_domain;
-    return {.name = "toy", .instance = type, .count = machine.instances};
+    return {.name = "toy", .blocks = {{{"toy", type, 1, search, search}, machine.instances}}};
 }
+
+Group everyone(const Topology& topology) { return group_of(topology, linear_placement(topology, 0, 0)); }
 
 Nccl nccl(std::uint32_t slices) {
     const ProtocolShape whole{.wire_per_data = 1,

@@ -23,6 +23,9 @@ struct Machine {
 };
 Cluster cluster(const Machine& machine);
 
+// All GPUs, in order.
+Group everyone(const Topology& topology);
+
 // Every protocol moves whole chunks as they are, without flags, in one loop and `slices` slices.
 Nccl nccl(std::uint32_t slices = 1);
 

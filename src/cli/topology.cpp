@@ -1,0 +1,93 @@
+// fmsim topology: a cluster as it is.
+#include <memory>
+
+#include <CLI/App.hpp>
+
+#include "commands.hpp"
+#include "fmsim/topology.hpp"
+#include "output.hpp"
+#include "scenario.hpp"
+
+namespace fmsim::cli {
+namespace {
+
+struct Options {
+    std::string cluster;
+    Output output;
+};
+
+// Beyond this many links a max-flow over all takes longer than a question should.
+constexpr std::size_t kMostLinksForCuts = 200'000;
+
+std::vector<DeviceId> gpus_of(const Topology& net, std::uint32_t from, std::uint32_t to) {
+    std::vector<DeviceId> gpus;
+    for (std::uint32_t d = from; d < to; ++d)
+        for (std::uint32_t g = 0; g < net.type_of(DomainId{d}).gpus(); ++g) gpus.push_back(net.device(GpuPlace{{d}, g}));
+    return gpus;
+}
+
+// Out of each kind of domain, and between the halves.
+std::vector<NamedCut> cuts_of(const Topology& net) {
+    std::vector<NamedCut> cuts;
+    if (net.links.size() > kMostLinksForCuts) return cuts;
+    const auto fabric = devices_of(net, DeviceKind::fabric, InstanceId{0});
+    std::uint32_t first = 0;
+    for (const DomainBlock& block : net.cluster.blocks) {
+        if (block.type.groups() > 0)
+            cuts.push_back({"out of a " + block.type.name, cut(net, gpus_of(net, first, first + 1), fabric)});
+        first += block.count;
+    }
+    if (net.domains() > 1) {
+        const std::uint32_t half = net.domains() / 2;
+        cuts.push_back({"between the first and the second half of the domains (bisection)",
+                        cut(net, gpus_of(net, 0, half), gpus_of(net, half, net.domains()))});
+    }
+    return cuts;
+}
+
+int show(const Options& options) {
+    const Topology net = build_topology(cluster_of(options.cluster));
+    emit(options.output, write(TopologyReport{&net, cuts_of(net)}, options.output.format));
+    return kGood;
+}
+
+int check(const Options& options) {
+    const Topology net = build_topology(cluster_of(options.cluster));
+    std::string text = "sound\n";
+    for (const NamedCut& cut : cuts_of(net))
+        if (cut.rate.value <= 0) text = "cut off: nothing can flow " + cut.name + "\n";
+    emit(options.output, text);
+    return text == "sound\n" ? kGood : kInfeasible;
+}
+
+int export_graph(const Options& options) {
+    emit(options.output, to_graphviz(build_topology(cluster_of(options.cluster))));
+    return kGood;
+}
+
+void add(CLI::App& parent, const char* name, const char* about, int (*what)(const Options&), Action& action) {
+    CLI::App& command = *parent.add_subcommand(name, about);
+    const auto options = std::make_shared<Options>();
+    command.add_option("cluster", options->cluster, "such as p5en.48xlarge:16, u-p6e-gb200x72:4, or a JSON file")
+        ->required()
+        ->option_text("CLUSTER");
+    add_options(command, options->output);
+    command.callback([options, what, &action] {
+        action = [options, what] {
+            start_notes(options->output.quiet);
+            return what(*options);
+        };
+    });
+}
+
+}  // namespace
+
+void add_topology(CLI::App& program, Action& action) {
+    CLI::App& command = *program.add_subcommand("topology", "Show, check or export a cluster");
+    command.require_subcommand(1);
+    add(command, "show", "What it is made of, with rates and cuts; --format json or csv lists its links", show, action);
+    add(command, "check", "Whether its parts fit together and everything can be reached", check, action);
+    add(command, "export", "The devices and links as a Graphviz graph", export_graph, action);
+}
+
+}  // namespace fmsim::cli

@@ -1,0 +1,84 @@
+// Groups of ranks, and the rings that NCCL finds on the part of each domain that a group has.
+//
+// A whole domain has the search result of its type. On a part of one NCCL finds, by its published results for one and
+// four GPUs of p5, a path for each NIC group that hangs beside a GPU of the part, in the order of the whole, entering
+// and leaving by that group:
+//
+//   p5, GPUs 0 to 3:  by group 0: 0 3 2 1,  by group 1: 1 2 3 0,  ...
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "fmsim/collective.hpp"
+
+namespace fmsim {
+namespace {
+
+RingSearch part_search(const RingSearch& whole, const std::set<std::uint32_t>& gpus) {
+    RingSearch search{.paths = {}, .crosses_nics = false, .intra = whole.intra, .inter = whole.inter};
+    for (const RingPath& path : whole.paths) {
+        if (!gpus.contains(path.gpus.front())) continue;
+        RingPath kept{.gpus = {}, .enter_group = path.enter_group, .leave_group = path.enter_group};
+        for (const std::uint32_t gpu : path.gpus)
+            if (gpus.contains(gpu)) kept.gpus.push_back(gpu);
+        search.paths.push_back(kept);
+    }
+    if (search.paths.empty()) {  // none begins here: the first path, by its own group
+        RingPath kept{.gpus = {gpus.begin(), gpus.end()}, .enter_group = whole.paths[0].enter_group, .leave_group = 0};
+        kept.leave_group = kept.enter_group;
+        search.paths.push_back(kept);
+    }
+    return search;
+}
+
+}  // namespace
+
+Group group_of(const Topology& topology, const Placement& placement) {
+    Group group{.places = placement, .parts = {}};
+    Column<DomainId, std::uint32_t> part;
+    part.rows.assign(topology.domains(), 0);  // one more than its number; 0: none yet
+    for (std::uint32_t position = 0; position < placement.size(); ++position) {
+        std::uint32_t& known = part[placement[position].domain];
+        if (known == 0) {
+            group.parts.push_back({placement[position].domain, {}});
+            known = static_cast<std::uint32_t>(group.parts.size());
+        }
+        group.parts[known - 1].positions.push_back(position);
+    }
+    for (Group::Part& one : group.parts) {
+        std::sort(one.positions.begin(), one.positions.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return placement[a].gpu < placement[b].gpu; });
+        for (std::size_t i = 1; i < one.positions.size(); ++i)
+            if (placement[one.positions[i]] == placement[one.positions[i - 1]])
+                throw InputError({{.file = "",
+                                   .line = 0,
+                                   .pointer = "",
+                                   .expected = "expected each GPU once in a group",
+                                   .found = fmt::format("GPU {} of domain {}, twice", placement[one.positions[i]].gpu,
+                                                        one.domain.value)}});
+    }
+    return group;
+}
+
+GroupRings rings_of(const Topology& topology, const Group& group) {
+    GroupRings rings;
+    for (const Group::Part& part : group.parts) {
+        const DomainType& type = topology.type_of(part.domain);
+        const RingSearch& whole = group.parts.size() == 1 ? type.alone : type.several;
+        if (part.positions.size() == type.gpus()) {
+            rings.of_part.push_back(whole);
+            continue;
+        }
+        std::set<std::uint32_t> gpus;
+        for (const std::uint32_t position : part.positions) gpus.insert(group.places[position].gpu);
+        rings.of_part.push_back(part_search(whole, gpus));
+    }
+    // A channel passes through all domains: there are as many as the poorest can have.
+    std::size_t least = rings.of_part.front().paths.size();
+    for (const RingSearch& search : rings.of_part) least = std::min(least, search.paths.size());
+    for (RingSearch& search : rings.of_part) search.paths.resize(least);
+    return rings;
+}
+
+}  // namespace fmsim

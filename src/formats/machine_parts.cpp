@@ -1,0 +1,129 @@
+#include "machine_parts.hpp"
+
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace fmsim {
+namespace {
+
+using Spot = Document::Spot;
+
+// The file of that name, read whole.
+template <class Read>
+auto read_part(const Files& files, std::string_view folder, std::string_view schema, const std::string& name,
+               const std::string& wanted_by, Read read) {
+    const std::string path = fmt::format("{}/{}.json", folder, name);
+    Document document(text_of(files, path, wanted_by), path, std::string(schema));
+    auto part = read(document.root());
+    document.finish();
+    return part;
+}
+
+FlopsPerSecond flops(const Spot& spot) {
+    struct Unit {
+        std::string_view name;
+        double factor;
+    };
+    static constexpr std::array kUnits{Unit{" GFLOP/s", 1e9}, Unit{" TFLOP/s", 1e12}, Unit{" PFLOP/s", 1e15}};
+    const std::string text = spot.text();
+    double number{};
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    for (const Unit& unit : kUnits)
+        if (error == std::errc{} && number > 0 && rest == unit.name) return {number * unit.factor};
+    spot.refuse("expected a speed above 0 with a unit, such as \"989 TFLOP/s\"");
+    return {1};
+}
+
+Gpu gpu_of(const Spot& root) {
+    Gpu gpu{.name = root["name"].text(),
+            .compute_capability = value(root["compute_capability"]).count(),
+            .memory = value(root["memory"]).bytes(),
+            .memory_rate = value(root["memory_rate"]).rate(),
+            .peak = {},
+            .channel_rate = per_protocol<BytesPerSecond>(root["channel_rate"], [](const Spot& s) { return s.rate(); })};
+    const Spot peak = root["peak"];
+    for (const auto& [type, leaf] : peak.json().items())
+        if (!type.starts_with("x-")) gpu.peak[type] = flops(value(peak[type]));
+    return gpu;
+}
+
+NvLink nvlink_of(const Spot& root) {
+    return {.name = root["name"].text(),
+            .rate = value(root["rate"]).rate(),
+            .efficiency = value(root["ring_efficiency"]).number(),
+            .hop_latency = spans(root["hop_latency"]),
+            .wire_latency = value(root["wire_latency"]).span(),
+            .multicast = value(root["multicast"]).json().get<bool>()};
+}
+
+Nic nic_of(const Spot& root) {
+    return {.name = root["name"].text(),
+            .fabric = value(root["fabric"]).text(),
+            .spreading = value(root["spreading"]).text() == "hash" ? Spreading::hash : Spreading::spray,
+            .rate = value(root["rate"]).rate(),
+            .carries = value(root["carries"]).rate(),
+            .hop_latency = spans(root["hop_latency"]),
+            .wire_latency = value(root["wire_latency"]).span(),
+            .reported_latency = value(root["reported_latency"]).span()};
+}
+
+RingSearch search_of(const Spot& spot) {
+    RingSearch search{.paths = {},
+                      .crosses_nics = value(spot["crosses_nics"]).json().get<bool>(),
+                      .intra = value(spot["path_intra_rate"]).rate(),
+                      .inter = value(spot["path_inter_rate"]).rate()};
+    const Spot paths = value(spot["paths"]);
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        search.paths.push_back({counts(paths[i]["gpus"]), paths[i]["enter"].count(), paths[i]["leave"].count()});
+    return search;
+}
+
+}  // namespace
+
+const std::string& text_of(const Files& files, const std::string& path, const std::string& wanted_by) {
+    const auto found = files.find(path);
+    if (found == files.end())
+        throw InputError({{.file = wanted_by,
+                           .line = 0,
+                           .pointer = "",
+                           .expected = "expected a file of the catalogue",
+                           .found = path}});
+    return found->second;
+}
+
+Gpu read_gpu(const Files& files, const std::string& name, const std::string& wanted_by) {
+    return read_part(files, "gpus", "gpu", name, wanted_by, gpu_of);
+}
+NvLink read_nvlink(const Files& files, const std::string& name, const std::string& wanted_by) {
+    return read_part(files, "links", "nvlink", name, wanted_by, nvlink_of);
+}
+Nic read_nic(const Files& files, const std::string& name, const std::string& wanted_by) {
+    return read_part(files, "nics", "nic", name, wanted_by, nic_of);
+}
+
+CpuVendor cpu_of(const Spot& leaf) {
+    const std::string word = value(leaf).text();
+    return word == "amd" ? CpuVendor::amd : word == "intel" ? CpuVendor::intel : CpuVendor::arm;
+}
+
+std::vector<std::uint32_t> counts(const Spot& list) {
+    std::vector<std::uint32_t> numbers;
+    for (std::size_t i = 0; i < list.size(); ++i) numbers.push_back(list[i].count());
+    return numbers;
+}
+
+void read_drives(const Spot& drives, InstanceType& type) {
+    type.drives = value(drives["count"]).count();
+    type.drive = value(drives["size"]).bytes();
+}
+
+Searches searches_of(const Spot& nccl) {
+    Searches searches;
+    if (nccl.has("alone")) searches.alone = search_of(nccl["alone"]);
+    if (nccl.has("several")) searches.several = search_of(nccl["several"]);
+    return searches;
+}
+
+}  // namespace fmsim

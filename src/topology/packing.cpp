@@ -1,0 +1,45 @@
+// Fitting jobs into domains with room, and what a placement breaks apart.
+//
+// By hand: rooms 3, 5, 8. Need 4: the 5. Need 6: the 8. Need 9, preferably in one: the 8, then 1 of the 3, the smallest
+// that has room for what is left.
+#include <algorithm>
+
+#include "fmsim/topology.hpp"
+
+namespace fmsim {
+
+std::uint32_t groups_across_domains(const Placement& placement, std::uint32_t size) {
+    std::uint32_t across = 0;
+    for (std::size_t first = 0; size > 0 && first < placement.size(); first += size) {
+        const auto end = std::min(first + size, placement.size());
+        across += std::any_of(placement.begin() + static_cast<std::ptrdiff_t>(first),
+                              placement.begin() + static_cast<std::ptrdiff_t>(end),
+                              [&](const GpuPlace& gpu) { return gpu.domain != placement[first].domain; });
+    }
+    return across;
+}
+
+std::vector<RoomTaken> smallest_room(const std::vector<std::uint32_t>& room, std::uint32_t need, bool must_be_one) {
+    std::vector<std::uint32_t> left = room;
+    std::vector<RoomTaken> taken;
+    while (need > 0) {
+        std::size_t best = left.size();
+        for (std::size_t d = 0; d < left.size(); ++d) {
+            if (left[d] == 0) continue;
+            const bool fits = left[d] >= need;
+            const bool best_fits = best < left.size() && left[best] >= need;
+            const bool better = best == left.size() || (fits && !best_fits) ||
+                                (fits && best_fits && left[d] < left[best]) ||
+                                (!fits && !best_fits && left[d] > left[best]);
+            if (better) best = d;
+        }
+        if (best == left.size() || (must_be_one && left[best] < need)) return {};
+        const std::uint32_t part = std::min(left[best], need);
+        taken.push_back({best, part});
+        need -= part;
+        left[best] = 0;
+    }
+    return taken;
+}
+
+}  // namespace fmsim
