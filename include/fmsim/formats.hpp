@@ -80,6 +80,10 @@ Imported import_kubernetes(std::string_view text, const std::string& file, const
 Imported import_nccl(std::string_view text, const std::string& file, const Catalogue& catalogue,
                      const ImportOptions& options);
 
+// A host file: an instance a line, by its name in the cluster file or by its number; '#' begins a comment, and what
+// follows the name ("slots=8") is left alone.
+std::vector<InstanceId> parse_hosts(std::string_view text, const std::string& file, const Topology& topology);
+
 // The whole file; "-" is standard input. Throws InputError when it cannot be read or is larger than 256 MiB.
 std::string read_file(const std::string& path);
 

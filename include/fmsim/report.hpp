@@ -46,6 +46,7 @@ std::string write(const SweepReport& report, Format format);
 struct RunReport {
     std::string cluster;
     std::uint32_t ranks{};
+    PlacementSpread placement;
     Fidelity fidelity{};
     SimTime end;
     std::vector<ReportedCall> operations;

@@ -237,6 +237,8 @@ public:
 
     std::uint32_t domains() const { return static_cast<std::uint32_t>(first_instance.size()); }
     std::uint32_t gpus() const;  // of all domains
+    // The switch of the nearest network layer that an instance hangs on; 0 where there are no layers.
+    std::uint32_t leaf_of(InstanceId instance) const { return parent_.empty() ? 0 : parent_[0][instance.value]; }
     const DomainType& type_of(DomainId domain) const { return type_of(first_instance[domain]); }
     const DomainType& type_of(InstanceId instance) const { return cluster.blocks[instances[instance].block].type; }
     InstanceId instance_of(GpuPlace gpu) const;
@@ -299,6 +301,21 @@ using Placement = std::vector<GpuPlace>;
 Placement linear_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain);
 // The same with the domains in a random order, from a seed.
 Placement random_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain, std::uint64_t seed);
+// The domains of the fewest leaves that have room for `gpus`, as smallest_room chooses them; leaves whole where it can.
+Placement packed_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain);
+// A domain of each leaf in turn.
+Placement spread_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain);
+// All GPUs of these instances, in the order given. Throws InputError for one that there is not, or that comes twice.
+Placement placement_on(const Topology& topology, const std::vector<InstanceId>& instances);
+
+// What a placement is spread over.
+struct PlacementSpread {
+    std::uint32_t gpus{};
+    std::uint32_t instances{};
+    std::uint32_t domains{};
+    std::uint32_t leaves{};
+};
+PlacementSpread spread_of(const Topology& topology, const Placement& placement);
 
 // Of the groups of `size` consecutive ranks, how many have GPUs in more than one domain.
 std::uint32_t groups_across_domains(const Placement& placement, std::uint32_t size);

@@ -23,6 +23,7 @@ int run_workload(const Options& options) {
     const Findings findings = explain(scenario.topology, prediction);
     RunReport report{.cluster = scenario.topology.cluster.name,
                      .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
+                     .placement = spread_of(scenario.topology, scenario.group.places),
                      .fidelity = options.scenario.fidelity,
                      .end = prediction.end,
                      .operations = {},

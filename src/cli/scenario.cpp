@@ -11,7 +11,9 @@ namespace fmsim::cli {
 
 void add_options(CLI::App& command, ScenarioOptions& options) {
     static const std::map<std::string, Fidelity> kFidelities{{"stream", Fidelity::stream}, {"chunk", Fidelity::chunk}};
-    command.add_option("--cluster", options.cluster, "such as p5en.48xlarge:16, u-p6e-gb200x72:4, hgx-h100-8x400:2, or a JSON file")
+    command
+        .add_option("--cluster", options.cluster,
+                    "such as p5en.48xlarge:16, u-p6e-gb200x72:4, hgx-h100-8x400:2, or a JSON file")
         ->required()
         ->option_text("CLUSTER");
     command
@@ -25,7 +27,9 @@ void add_options(CLI::App& command, ScenarioOptions& options) {
     command.add_option("--per-domain", options.per_domain, "use N GPUs of each NVLink domain")
         ->check(CLI::Range(1, 1'000))
         ->option_text("N");
-    command.add_option("--placement", options.placement, "linear (default), or random:SEED for a random order of domains")
+    command
+        .add_option("--placement", options.placement,
+                    "linear (default), packed or spread over leaves, random:SEED, or hosts:FILE with a host a line")
         ->option_text("PLACEMENT");
     command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO)")->option_text("NAME");
     command.add_option("--proto", options.protocol, "pin the protocol: LL, LL128 or Simple (NCCL_PROTO)")
@@ -38,15 +42,24 @@ void add_options(CLI::App& command, ScenarioOptions& options) {
 namespace {
 
 Placement placement_of(const Topology& topology, const ScenarioOptions& options) {
-    static constexpr std::string_view kRandom = "random:";
+    static constexpr std::string_view kRandom = "random:", kHosts = "hosts:";
     if (options.placement == "linear") return linear_placement(topology, options.gpus, options.per_domain);
+    if (options.placement == "packed") return packed_placement(topology, options.gpus, options.per_domain);
+    if (options.placement == "spread") return spread_placement(topology, options.gpus, options.per_domain);
+    if (options.placement.starts_with(kHosts)) {
+        const std::string file = options.placement.substr(kHosts.size());
+        return placement_on(topology, parse_hosts(read_file(file), file, topology));
+    }
     std::uint64_t seed{};
     const char* const end = options.placement.data() + options.placement.size();
     const bool random = options.placement.starts_with(kRandom);
     if (random && std::from_chars(options.placement.data() + kRandom.size(), end, seed).ptr == end &&
         options.placement.size() > kRandom.size())
         return random_placement(topology, options.gpus, options.per_domain, seed);
-    throw InputError({{.file = "--placement", .line = 0, .pointer = "", .expected = "expected linear or random:SEED",
+    throw InputError({{.file = "--placement",
+                       .line = 0,
+                       .pointer = "",
+                       .expected = "expected linear, packed, spread, random:SEED or hosts:FILE",
                        .found = options.placement}});
 }
 

@@ -22,7 +22,8 @@ constexpr std::size_t kMostLinksForCuts = 200'000;
 std::vector<DeviceId> gpus_of(const Topology& net, std::uint32_t from, std::uint32_t to) {
     std::vector<DeviceId> gpus;
     for (std::uint32_t d = from; d < to; ++d)
-        for (std::uint32_t g = 0; g < net.type_of(DomainId{d}).gpus(); ++g) gpus.push_back(net.device(GpuPlace{{d}, g}));
+        for (std::uint32_t g = 0; g < net.type_of(DomainId{d}).gpus(); ++g)
+            gpus.push_back(net.device(GpuPlace{{d}, g}));
     return gpus;
 }
 

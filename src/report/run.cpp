@@ -51,6 +51,13 @@ std::string json_of(const RunReport& report) {
     nlohmann::ordered_json json = provenance_json(report.provenance);
     json["cluster"] = report.cluster;
     json["ranks"] = report.ranks;
+    json["placement"] = {{"gpus", report.placement.gpus},
+                         {"instances", report.placement.instances},
+                         {"domains", report.placement.domains},
+                         {"leaves", report.placement.leaves},
+                         {"groups", 1},
+                         {"groups_across_domains", report.placement.domains > 1 ? 1 : 0},
+                         {"groups_across_leaves", report.placement.leaves > 1 ? 1 : 0}};
     json["time_s"] = seconds(report.end);
     json["operations"] = to_json(calls_table(report.operations, report.ranks, true));
     json["breakdown"] = {

@@ -1,5 +1,7 @@
 // Which GPUs a job has.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -47,6 +49,18 @@ std::vector<DomainId> in_order(const Topology& topology) {
     return domains;
 }
 
+// The domains of each leaf, in order; a domain belongs to the leaf of its first instance.
+std::map<std::uint32_t, std::vector<DomainId>> by_leaf(const Topology& topology) {
+    std::map<std::uint32_t, std::vector<DomainId>> leaves;
+    for (const DomainId domain : in_order(topology))
+        leaves[topology.leaf_of(topology.first_instance[domain])].push_back(domain);
+    return leaves;
+}
+
+std::uint32_t room_in(const Topology& topology, DomainId domain, std::uint32_t per_domain) {
+    return per_domain == 0 ? topology.type_of(domain).gpus() : per_domain;
+}
+
 }  // namespace
 
 Placement linear_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain) {
@@ -58,6 +72,65 @@ Placement random_placement(const Topology& topology, std::uint32_t gpus, std::ui
     std::uint64_t state = seed;
     for (std::size_t i = domains.size(); i > 1; --i) std::swap(domains[i - 1], domains[draw(state, i)]);
     return on_domains(topology, domains, gpus, per_domain);
+}
+
+Placement packed_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain) {
+    std::vector<std::vector<DomainId>> leaves;
+    std::vector<std::uint32_t> room;
+    std::uint32_t all = 0;
+    for (auto& [leaf, domains] : by_leaf(topology)) {
+        room.push_back(0);
+        for (const DomainId domain : domains) room.back() += room_in(topology, domain, per_domain);
+        all += room.back();
+        leaves.push_back(std::move(domains));
+    }
+    std::vector<DomainId> order;
+    for (const RoomTaken& taken : smallest_room(room, gpus == 0 ? all : gpus, false))
+        order.insert(order.end(), leaves[taken.domain].begin(), leaves[taken.domain].end());
+    return on_domains(topology, order.empty() ? in_order(topology) : order, gpus, per_domain);
+}
+
+Placement spread_placement(const Topology& topology, std::uint32_t gpus, std::uint32_t per_domain) {
+    const auto leaves = by_leaf(topology);
+    std::vector<DomainId> order;
+    for (std::size_t turn = 0; order.size() < topology.domains(); ++turn)
+        for (const auto& [leaf, domains] : leaves)
+            if (turn < domains.size()) order.push_back(domains[turn]);
+    return on_domains(topology, order, gpus, per_domain);
+}
+
+Placement placement_on(const Topology& topology, const std::vector<InstanceId>& instances) {
+    Placement placement;
+    std::set<InstanceId> seen;
+    for (const InstanceId instance : instances) {
+        if (instance.value >= topology.instances.size() || !seen.insert(instance).second)
+            throw InputError(
+                {{.file = "--placement",
+                  .line = 0,
+                  .pointer = "",
+                  .expected = fmt::format("expected each instance once, of 0 to {}", topology.instances.size() - 1),
+                  .found = fmt::format("{}", instance.value)}});
+        const InstanceBlock& block = topology.instances[instance];
+        const std::uint32_t each = topology.type_of(instance).instance.gpus;
+        for (std::uint32_t g = 0; g < each; ++g) placement.push_back({block.domain, block.in_domain * each + g});
+    }
+    return placement;
+}
+
+PlacementSpread spread_of(const Topology& topology, const Placement& placement) {
+    std::set<InstanceId> instances;
+    std::set<DomainId> domains;
+    std::set<std::uint32_t> leaves;
+    for (const GpuPlace& gpu : placement) {
+        const InstanceId instance = topology.instance_of(gpu);
+        instances.insert(instance);
+        domains.insert(gpu.domain);
+        leaves.insert(topology.leaf_of(instance));
+    }
+    return {.gpus = static_cast<std::uint32_t>(placement.size()),
+            .instances = static_cast<std::uint32_t>(instances.size()),
+            .domains = static_cast<std::uint32_t>(domains.size()),
+            .leaves = static_cast<std::uint32_t>(leaves.size())};
 }
 
 }  // namespace fmsim

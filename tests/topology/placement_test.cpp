@@ -54,4 +54,32 @@ TEST_CASE("a random placement has the same GPUs in another order of domains, the
     CHECK(std::set(random.begin(), random.end()) == std::set(linear.begin(), linear.end()));
 }
 
+TEST_CASE("packed takes the fewest leaves, spread one domain of each leaf in turn") {
+    // Leaves of 3, 3, 3 and 1 instances with 2 GPUs each.
+    Cluster cluster = toy::cluster({.instances = 10, .gpus = 2});
+    cluster.network.layers = {{.name = "leaf", .children = 3}};
+    const Topology net = build_topology(cluster);
+    const auto domains = [](const Placement& placement) {
+        std::vector<std::uint32_t> found;
+        for (const GpuPlace& gpu : placement)
+            if (gpu.gpu == 0) found.push_back(gpu.domain.value);
+        return found;
+    };
+    CHECK(domains(packed_placement(net, 2, 0)) == std::vector<std::uint32_t>{9});
+    CHECK(domains(packed_placement(net, 6, 0)) == std::vector<std::uint32_t>{0, 1, 2});
+    CHECK(domains(packed_placement(net, 8, 0)) == std::vector<std::uint32_t>{0, 1, 2, 9});
+    CHECK(domains(spread_placement(net, 8, 0)) == std::vector<std::uint32_t>{0, 3, 6, 9});
+    CHECK(spread_of(net, spread_placement(net, 8, 0)).leaves == 4);
+    CHECK(spread_of(net, packed_placement(net, 6, 0)).leaves == 1);
+    CHECK(domains(spread_placement(net, 0, 0)).size() == 10);
+}
+
+TEST_CASE("a placement on instances has their GPUs in the order given, each once") {
+    const Topology net = build_topology(racks());
+    const Placement placement = placement_on(net, {InstanceId{4}, InstanceId{0}});
+    CHECK(placement == Placement{{DomainId{1}, 2}, {DomainId{1}, 3}, {DomainId{0}, 0}, {DomainId{0}, 1}});
+    CHECK_THROWS_AS(placement_on(net, {InstanceId{1}, InstanceId{1}}), InputError);
+    CHECK_THROWS_AS(placement_on(net, {InstanceId{6}}), InputError);
+}
+
 }  // namespace fmsim
