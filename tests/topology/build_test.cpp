@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "fmsim/collective.hpp"
 #include "fmsim/formats.hpp"
 #include "fmsim/topology.hpp"
 #include "toy/toy.hpp"
@@ -94,6 +95,43 @@ TEST_CASE("devices and links have names that say where they are") {
     CHECK(net.name(net.nvlink_route({DomainId{1}, 0}, {DomainId{1}, 1})[0].link) ==
           "p5.48xlarge[1]/gpu0 -> p5.48xlarge[1]/nvswitch0");
     CHECK(kind_name(net, LinkKind::network) == "EFA");
+}
+
+TEST_CASE("a cluster that is too large, empty or broken where nothing is, is refused") {
+    Cluster cluster = toy::cluster({.instances = 2, .gpus = 4});
+    cluster.blocks[0].count = 1'000'000;
+    CHECK_THAT(refusal(cluster), Catch::Contains("expected at most 1000000 GPUs; this would have 4000000"));
+    cluster.blocks[0].count = 2;
+    cluster.faults = {{.kind = DeviceKind::nic, .instance = 2, .index = 0, .fraction = 0}};
+    CHECK_THAT(refusal(cluster), Catch::Contains("a fault must name a device that the cluster has; found nic 0 of 2"));
+    cluster.faults = {{.kind = DeviceKind::nic, .instance = 0, .index = 0, .fraction = 2}};
+    CHECK_THAT(refusal(cluster), Catch::Contains("a fault leaves a fraction of 0 to 1, not 2"));
+    cluster.faults.clear();
+    cluster.network.layers = {{.name = "leaf"}};
+    CHECK_THAT(refusal(cluster), Catch::Contains("network layer \"leaf\" needs children"));
+    cluster.network.layers = {{.name = "leaf", .children = 0, .sizes = {1, 2}}};
+    CHECK_THAT(refusal(cluster), Catch::Contains("must have 2 children in all; found 3"));
+    cluster.network.layers.clear();
+    cluster.blocks[0].type.instance.nic->carries = {0};
+    CHECK_THAT(refusal(cluster), Catch::Contains("a NIC needs a rate above 0"));
+    cluster.blocks[0].type.instance.nic.reset();
+    CHECK_THAT(refusal(cluster), Catch::Contains("NICs need a kind"));
+    cluster.blocks.clear();
+    CHECK_THAT(refusal(cluster), Catch::Contains("a cluster needs an instance"));
+}
+
+TEST_CASE("instances of different kinds make one cluster, and a ring passes through all") {
+    const Catalogue catalogue = Catalogue::shipped();
+    Cluster cluster = catalogue.cluster("p5.48xlarge:2");
+    cluster.blocks.push_back({catalogue.domain("p5en.48xlarge"), 1});
+    cluster.blocks.push_back({catalogue.domain("gb200-nvl72"), 1});
+    const Topology net = build_topology(cluster);
+    CHECK(net.gpus() == 16 + 8 + 72);
+    CHECK(net.name(net.device(GpuPlace{DomainId{3}, 5})) == "gb200-host[4]/gpu1");
+    const Group group = group_of(net, linear_placement(net, 0, 0));
+    CHECK(group.parts.size() == 4);
+    const GroupRings rings = rings_of(net, group);
+    for (const RingSearch& search : rings.of_part) CHECK(search.paths.size() == 8);
 }
 
 }  // namespace fmsim

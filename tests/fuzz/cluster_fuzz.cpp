@@ -1,0 +1,23 @@
+// Any bytes as a cluster file, and as a host file of a small cluster. What is read is also built, when it is small.
+#include "fmsim/formats.hpp"
+#include "fmsim/topology.hpp"
+#include "fuzz/only_refusals.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    using namespace fmsim;
+    static const Catalogue catalogue = Catalogue::shipped();
+    static const Topology small = build_topology(catalogue.cluster("p5.48xlarge:3"));
+    const auto text = test::as_text(bytes, size);
+    test::only_refusals([&] { test::require(!parse_hosts(text, "hosts", small).empty()); });
+    test::only_refusals([&] {
+        const Cluster cluster = parse_cluster(text, "cluster.json", catalogue);
+        std::uint64_t gpus = 0;
+        for (const DomainBlock& block : cluster.blocks) gpus += std::uint64_t{block.count} * block.type.gpus();
+        if (gpus > 1000) return;
+        const Topology net = build_topology(cluster);
+        const Placement everyone = linear_placement(net, 0, 0);
+        test::require(everyone.size() == gpus);
+        group_of(net, everyone);
+    });
+    return 0;
+}
