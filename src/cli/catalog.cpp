@@ -35,12 +35,7 @@ void add_catalog(CLI::App& program, Action& action) {
     command.add_option("name", options->name, "a machine, such as p5en.48xlarge or hgx-h100-8x400")
         ->option_text("NAME");
     add_options(command, options->output);
-    command.callback([options, &action] {
-        action = [options] {
-            start_notes(options->output.quiet);
-            return show(*options);
-        };
-    });
+    when_chosen(command, options, show, action);
 }
 
 }  // namespace fmsim::cli

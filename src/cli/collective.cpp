@@ -95,12 +95,7 @@ void add_collective(CLI::App& program, Action& action) {
         ->option_text("FILE");
     add_options(command, options->scenario);
     add_options(command, options->output);
-    command.callback([options, &action] {
-        action = [options] {
-            start_notes(options->output.quiet);
-            return run_collective(*options);
-        };
-    });
+    when_chosen(command, options, run_collective, action);
 }
 
 }  // namespace fmsim::cli

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include <CLI/App.hpp>
+
+#include "output.hpp"
 
 namespace fmsim::cli {
 
@@ -19,6 +22,17 @@ enum ExitCode : int {
 
 // What the chosen command does; set while the command line is parsed.
 using Action = std::function<int()>;
+
+// What a command does when it is chosen: sets up stderr as its options say, then `what`.
+template <class Options>
+void when_chosen(CLI::App& command, std::shared_ptr<Options> options, int (*what)(const Options&), Action& action) {
+    command.callback([options, what, &action] {
+        action = [options, what] {
+            start_notes(options->output.quiet);
+            return what(*options);
+        };
+    });
+}
 
 void add_collective(CLI::App& program, Action& action);
 void add_run(CLI::App& program, Action& action);

@@ -45,12 +45,7 @@ void add_run(CLI::App& program, Action& action) {
         ->option_text("WORKLOAD");
     add_options(command, options->scenario);
     add_options(command, options->output);
-    command.callback([options, &action] {
-        action = [options] {
-            start_notes(options->output.quiet);
-            return run_workload(*options);
-        };
-    });
+    when_chosen(command, options, run_workload, action);
 }
 
 }  // namespace fmsim::cli

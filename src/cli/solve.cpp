@@ -42,12 +42,7 @@ void add_solve(CLI::App& program, Action& action) {
         ->required()
         ->option_text("FILE");
     add_options(command, options->output);
-    command.callback([options, &action] {
-        action = [options] {
-            start_notes(options->output.quiet);
-            return solve(*options);
-        };
-    });
+    when_chosen(command, options, solve, action);
 }
 
 }  // namespace fmsim::cli

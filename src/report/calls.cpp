@@ -90,13 +90,16 @@ Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ran
     return table;
 }
 
-nlohmann::ordered_json provenance_json(const Provenance& provenance) {
+std::string json_document(const Provenance& provenance, const nlohmann::ordered_json& says) {
     nlohmann::ordered_json json;
     json["schema_version"] = 1;
     json["fmsim_version"] = provenance.fmsim_version;
     json["constants_hash"] = provenance.constants_hash;
     json["inputs_hash"] = provenance.inputs_hash;
-    return json;
+    json.update(says);
+    json["assumptions"] = provenance.assumptions;
+    json["warnings"] = provenance.warnings;
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace fmsim

@@ -12,6 +12,7 @@ Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, b
 // Prediction, measurement and closed form side by side, for sizes that were measured.
 Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks);
 
-nlohmann::ordered_json provenance_json(const Provenance& provenance);
+// A report as a document: what it rests on in front and behind what it says.
+std::string json_document(const Provenance& provenance, const nlohmann::ordered_json& says);
 
 }  // namespace fmsim

@@ -48,7 +48,7 @@ std::string text_of(const RunReport& report) {
 
 std::string json_of(const RunReport& report) {
     const Breakdown sum = breakdown_of(report);
-    nlohmann::ordered_json json = provenance_json(report.provenance);
+    nlohmann::ordered_json json;
     json["cluster"] = report.cluster;
     json["ranks"] = report.ranks;
     json["placement"] = {{"gpus", report.placement.gpus},
@@ -63,9 +63,7 @@ std::string json_of(const RunReport& report) {
     json["breakdown"] = {
         {"launch_s", seconds(sum.launch)}, {"waiting_s", seconds(sum.waiting)}, {"working_s", seconds(sum.working)}};
     json["resources"] = to_json(links_table(report));
-    json["assumptions"] = report.provenance.assumptions;
-    json["warnings"] = report.provenance.warnings;
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_document(report.provenance, json);
 }
 
 }  // namespace

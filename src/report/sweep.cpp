@@ -44,7 +44,7 @@ std::string text_of(const SweepReport& report) {
 }
 
 std::string json_of(const SweepReport& report) {
-    nlohmann::ordered_json json = provenance_json(report.provenance);
+    nlohmann::ordered_json json;
     json["collective"] = name(report.collective);
     json["cluster"] = report.cluster;
     json["ranks"] = report.ranks;
@@ -61,9 +61,7 @@ std::string json_of(const SweepReport& report) {
                                 {"closed_form_mean_error_percent", errors.closed_form.mean_percent},
                                 {"closed_form_worst_error_percent", errors.closed_form.worst_percent}};
     }
-    json["assumptions"] = report.provenance.assumptions;
-    json["warnings"] = report.provenance.warnings;
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_document(report.provenance, json);
 }
 
 }  // namespace
