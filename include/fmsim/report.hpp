@@ -73,6 +73,18 @@ std::string to_graphviz(const Topology& topology);
 std::string write(const std::vector<DomainType>& machines, Format format);
 std::string write(const std::vector<SourcedValue>& values, Format format);
 
+// A file of our own (schemas/cluster.json). `with_instances` also writes what the machines have, for those that are not
+// quite the catalogue's.
+std::string to_cluster_file(const Cluster& cluster, bool with_instances);
+
+// Slurm's topology.conf: blocks where NVLink domains have several instances, else the tree of switches. Its
+// topology.yaml has both. Hosts without names are called n1, n2, ..
+std::string to_slurm_conf(const Cluster& cluster);
+std::string to_slurm_yaml(const Cluster& cluster);
+
+// NCCL's topology file of one machine.
+std::string to_nccl_xml(const InstanceType& type);
+
 struct SolvedFlow {
     std::string id;
     SimTime finish;

@@ -61,11 +61,6 @@ int check(const Options& options) {
     return text == "sound\n" ? kGood : kInfeasible;
 }
 
-int export_graph(const Options& options) {
-    emit(options.output, to_graphviz(build_topology(cluster_of(options.cluster))));
-    return kGood;
-}
-
 void add(CLI::App& parent, const char* name, const char* about, int (*what)(const Options&), Action& action) {
     CLI::App& command = *parent.add_subcommand(name, about);
     const auto options = std::make_shared<Options>();
@@ -84,11 +79,12 @@ void add(CLI::App& parent, const char* name, const char* about, int (*what)(cons
 }  // namespace
 
 void add_topology(CLI::App& program, Action& action) {
-    CLI::App& command = *program.add_subcommand("topology", "Show, check or export a cluster");
+    CLI::App& command = *program.add_subcommand("topology", "Show, check, export or import a cluster");
     command.require_subcommand(1);
     add(command, "show", "What it is made of, with rates and cuts; --format json or csv lists its links", show, action);
     add(command, "check", "Whether its parts fit together and everything can be reached", check, action);
-    add(command, "export", "The devices and links as a Graphviz graph", export_graph, action);
+    add_topology_export(command, action);
+    add_topology_import(command, action);
 }
 
 }  // namespace fmsim::cli

@@ -1,4 +1,6 @@
 // A cluster for people (a tree with rates), for programs (JSON, CSV of its links) and for Graphviz.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "fmsim/report.hpp"
@@ -16,6 +18,12 @@ std::string gbits(double bytes_a_second) {
 std::string numbers(const std::vector<std::uint32_t>& list) {
     const bool run = list.size() > 2 && list.back() - list.front() + 1 == list.size();
     return run ? fmt::format("{}-{}", list.front(), list.back()) : fmt::format("{}", fmt::join(list, ","));
+}
+
+std::string below_each(const NetworkLayer& layer) {
+    if (layer.sizes.empty()) return fmt::format("{}", layer.children);
+    const auto [least, most] = std::minmax_element(layer.sizes.begin(), layer.sizes.end());
+    return fmt::format("{}-{}", *least, *most);
 }
 
 std::string instance_text(const InstanceType& type) {
@@ -48,8 +56,8 @@ std::string text_of(const TopologyReport& report) {
         text += "\n" + instance_text(block.type.instance);
     }
     for (const NetworkLayer& layer : cluster.network.layers)
-        text += fmt::format("  {} switches: {} below each, {}:1, {} uplink{}\n", printable(layer.name), layer.children,
-                            layer.oversubscription, layer.uplinks, layer.uplinks == 1 ? "" : "s");
+        text += fmt::format("  {} switches: {} below each, {}:1, {} uplink{}\n", printable(layer.name),
+                            below_each(layer), layer.oversubscription, layer.uplinks, layer.uplinks == 1 ? "" : "s");
     text += "  fabric: non-blocking\n";
     for (const Fault& fault : cluster.faults)
         text += fmt::format("  fault: {} {} of {} {} at {:g} of its rate\n", name(fault.kind), fault.index,

@@ -22,7 +22,7 @@ Result all_reduce(double fraction, RailPolicy policy, std::uint32_t instances = 
     if (fraction < 1) cluster.faults = {{DeviceKind::nic, broken, 5, fraction}};
     const Topology net = build_topology(cluster);
     const Group group = group_of(net, linear_placement(net, instances * 8, 0));
-    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 38}}}};
+    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 36}}}};
     PredictOptions options;
     options.pins.protocol = Protocol::simple;
     const Prediction p = predict(net, group, job, catalogue.nccl(), options);
