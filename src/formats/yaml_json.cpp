@@ -111,7 +111,7 @@ std::vector<YAML::Node> load(std::string_view text, const std::string& file) try
     }
     return YAML::LoadAll(copy);
 } catch (const YAML::Exception& error) {
-    throw InputError({{file, line_of(error.mark), "", "expected YAML: " + error.msg, ""}});
+    throw InputError({{file, line_of(error.mark), "", "expected YAML", error.msg}});
 }
 
 std::string unescaped(std::string token) {  // RFC 6901
@@ -154,7 +154,7 @@ std::vector<json> yaml_documents(std::string_view text, const std::string& file)
     try {
         for (const YAML::Node& node : load(text, file)) documents.push_back(reader.value(node));
     } catch (const YAML::Exception& error) {
-        throw InputError({{file, line_of(error.mark), "", "expected YAML: " + error.msg, ""}});
+        throw InputError({{file, line_of(error.mark), "", "expected YAML", error.msg}});
     }
     return documents;
 }
