@@ -1,5 +1,6 @@
 // The program: which command, and what its end means to the shell.
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -99,4 +100,11 @@ int run_program(int argc, char** argv) {
 }  // namespace
 }  // namespace fmsim::cli
 
-int main(int argc, char** argv) { return fmsim::cli::run_program(argc, argv); }
+int main(int argc, char** argv) {
+    try {
+        return fmsim::cli::run_program(argc, argv);
+    } catch (...) {  // from setting up the command line, before any command ran
+        std::fputs("fmsim: error: internal error\n", stderr);
+        return fmsim::cli::kInternal;
+    }
+}

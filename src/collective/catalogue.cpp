@@ -4,13 +4,13 @@
 namespace fmsim {
 
 const std::vector<Algorithm>& algorithms() {
-    static const std::vector<Algorithm> rows{
+    static const std::vector<Algorithm> kRows{
         {.name = "Ring",
          .does = Collective::all_reduce,
          .plan = plan_ring_all_reduce,
          .edge_bytes = [](std::uint32_t ranks) { return 2.0 * (ranks - 1) / ranks; }},
     };
-    return rows;
+    return kRows;
 }
 
 }  // namespace fmsim

@@ -37,7 +37,7 @@ SoloRun solo_run(const Schedule& schedule, const Channel& channel, const Channel
         for (const auto& [end, lag] : waits) start = std::max(start, later(end, lag));
         const HopOnLinks& hop = placed.hops[cell.hop];
         const double duration = cell.wire_bytes / solo_rate(hop, cell.stage);
-        const std::size_t stage = 2 * cell.hop + static_cast<std::size_t>(cell.stage);
+        const std::size_t stage = 2 * std::size_t{cell.hop} + static_cast<std::size_t>(cell.stage);
         busy[stage] += duration;
         own_busy[stage] += cell.wire_bytes / own_limit(hop, cell.stage);
         return later(start, from_seconds(duration));

@@ -57,7 +57,7 @@ Json layer_json(const NetworkLayer& layer) {
 }
 
 // Like nlohmann's dump(2), but lists of numbers or texts stand in one line.
-void dump(const Json& json, std::string indent, std::string& out) {
+void dump(const Json& json, const std::string& indent, std::string& out) {
     const auto flat = [](const Json& list) {
         for (const Json& item : list)
             if (item.is_structured()) return false;

@@ -90,8 +90,8 @@ public:
 
 private:
     std::string pci(const char* code, BytesPerSecond rate) {
-        const std::string text = fmt::format("<pci busid=\"{:04x}:{:02x}:00.0\" class=\"{}\"{}>\n", bus_ >> 8,
-                                             bus_ & 0xff, code, link_attributes(rate));
+        std::string text = fmt::format("<pci busid=\"{:04x}:{:02x}:00.0\" class=\"{}\"{}>\n", bus_ >> 8, bus_ & 0xff,
+                                       code, link_attributes(rate));
         ++bus_;
         return text;
     }

@@ -188,6 +188,7 @@ void Topology::add_climb(Route& route, InstanceId from, InstanceId to, double sh
 // Between a GPU and the network by the NICs of a group of its domain; the instance that has them.
 InstanceId Topology::add_end(Route& route, GpuPlace gpu, std::uint32_t group, bool sends) const {
     const InstanceType& type = type_of(gpu.domain).instance;
+    assert(type.groups() > 0);  // check() sees to it wherever there are several domains
     const std::uint32_t host = group / type.groups();
     const InstanceId instance{first_instance[gpu.domain].value + host};
     const GpuPlace there{gpu.domain, host * type.gpus + gpu.gpu % type.gpus};
