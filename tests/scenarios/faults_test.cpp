@@ -1,4 +1,6 @@
 // One EFA device slow or gone on 16 p5en (NVIDIA/nccl#1600, #527, #2157): what the whole job loses, by policy.
+#include <utility>
+
 #include <catch2/catch.hpp>
 
 #include "fmsim/analysis.hpp"
@@ -15,11 +17,12 @@ struct Result {
 };
 
 // Large enough for the network to be all that counts.
-Result all_reduce(double fraction, RailPolicy policy, std::uint32_t instances = 16, std::uint32_t broken = 3) {
+Result all_reduce(double fraction, RailPolicy policy, std::uint32_t instances = 16, std::uint32_t broken = 3,
+                  std::uint32_t device = 5) {
     const Catalogue catalogue = Catalogue::shipped();
     Cluster cluster = catalogue.cluster("p5en.48xlarge:16");
     cluster.rail_policy = policy;
-    if (fraction < 1) cluster.faults = {{DeviceKind::nic, broken, 5, fraction}};
+    if (fraction < 1) cluster.faults = {{DeviceKind::nic, broken, device, fraction}};
     const Topology net = build_topology(cluster);
     const Group group = group_of(net, linear_placement(net, instances * 8, 0));
     const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 36}}}};
@@ -57,6 +60,13 @@ TEST_CASE("a device that is gone and whose traffic stays makes the job impossibl
 TEST_CASE("a fault outside the job changes nothing") {
     const Result sound = all_reduce(1, RailPolicy::keep, 8);
     CHECK(all_reduce(0.5, RailPolicy::keep, 8, 12).busbw == sound.busbw);
+}
+
+TEST_CASE("which of the alike devices of which alike instance is slow does not matter") {
+    const auto policy = GENERATE(RailPolicy::keep, RailPolicy::even, RailPolicy::neighbour);
+    const double first = all_reduce(0.5, policy, 16, 0, 0).busbw;
+    for (const auto& [instance, device] : {std::pair{0u, 15u}, {7u, 4u}, {15u, 9u}})
+        CHECK(all_reduce(0.5, policy, 16, instance, device).busbw == Approx(first).epsilon(1e-9));
 }
 
 }  // namespace fmsim
