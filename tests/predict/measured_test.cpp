@@ -1,10 +1,10 @@
 // Predictions beside published measurements: how far they may be. The tables keep their source.
 #include <catch2/catch.hpp>
 
-#include "toy/toy.hpp"
 #include "fmsim/analysis.hpp"
 #include "fmsim/formats.hpp"
 #include "fmsim/predict.hpp"
+#include "toy/toy.hpp"
 
 namespace fmsim {
 
@@ -23,6 +23,28 @@ TEST_CASE("two p5 instances: a ring is within a factor of 2 everywhere and withi
         if (row.size >= Bytes{256 << 20}) CHECK(std::abs(error_percent(call.time(), row.time_us)) < 25);
         CHECK(call.busbw_gbps(16) <= 400);
     }
+}
+
+TEST_CASE("rings that were pinned: the mean error is what docs/models/ring.md says") {
+    const auto [id, percent] = GENERATE(table<std::string, double>({
+        {"h100-ib2-2node-allreduce-ring-ctas24", 14.5},
+        {"a100-oci-2node-allreduce-nccl2.25.1", 3.3},
+        {"p5en-4node-allreduce-ring-nccl2.27.7", 5.4},
+        {"b200-podA-8node-allreduce-ring", 21.3},
+        {"h200-1node-allreduce-ring-16g", 0.5},
+    }));
+    const std::string file = FMSIM_SOURCE_DIR "/docs/measurements/" + id + ".json";
+    const Measurements measured = parse_measurements(read_file(file), file);
+    const Catalogue catalogue = Catalogue::shipped();
+    const Topology net = build_topology(catalogue.cluster(measured.cluster));
+    std::vector<double> errors;
+    for (const MeasuredRow& row : measured.rows) {
+        const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, row.size}}};
+        const CallPrediction call = predict(net, toy::everyone(net), job, catalogue.nccl(), {}).calls.front();
+        errors.push_back(error_percent(call.time(), row.time_us));
+    }
+    INFO(id);
+    CHECK(summarise(errors).mean_percent == Approx(percent).margin(0.06));
 }
 
 }  // namespace fmsim
