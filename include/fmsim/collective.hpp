@@ -1,7 +1,7 @@
 // An operation on a group -> a schedule: channels, who sends which chunk to whom, in which step.
 //
-//   const Group all = whole(net);
-//   const Schedule ring = plan_ring_all_reduce(all, {.size = size, .protocol = Protocol::simple, .channels = 16, ...});
+//   const Group all = group_of(net, linear_placement(net, 0, 0));
+//   const Schedule ring = plan_ring_all_reduce(net, all, {.size = size, .protocol = Protocol::simple, .channels = 16, ...});
 //
 // Follows NCCL: channels are rings found inside a domain and joined across domains; a message is split over channels,
 // a channel's part into loops of one chunk a rank, a chunk into slices. Not here: time, rates, links.

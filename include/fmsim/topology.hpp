@@ -2,7 +2,7 @@
 //
 //   const Topology net = build_topology(cluster);                // u-p6e-gb200x72:2
 //   net.links.size();                                            // one entry a direction
-//   const Route hop = net.nvlink_route(RankId{0}, RankId{1});    // GPU 0 -> NVSwitch -> GPU 1
+//   const Route hop = net.nvlink_route({DomainId{0}, 0}, {DomainId{0}, 1});    // GPU 0 -> NVSwitch -> GPU 1
 //
 // Not here: what runs on it, which schedule a collective takes, and time. Latencies and rates are facts of a kind of
 // link; lowering turns them into delays and work.

@@ -90,6 +90,8 @@ Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ran
     return table;
 }
 
+std::string_view fidelity_name(Fidelity fidelity) { return fidelity == Fidelity::stream ? "stream" : "chunk"; }
+
 std::string json_document(const Provenance& provenance, const nlohmann::ordered_json& says) {
     nlohmann::ordered_json json;
     json["schema_version"] = 1;

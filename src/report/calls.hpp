@@ -12,6 +12,8 @@ Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, b
 // Prediction, measurement and closed form side by side, for sizes that were measured.
 Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks);
 
+std::string_view fidelity_name(Fidelity fidelity);
+
 // A report as a document: what it rests on in front and behind what it says.
 std::string json_document(const Provenance& provenance, const nlohmann::ordered_json& says);
 

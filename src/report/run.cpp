@@ -51,6 +51,7 @@ std::string json_of(const RunReport& report) {
     nlohmann::ordered_json json;
     json["cluster"] = report.cluster;
     json["ranks"] = report.ranks;
+    json["fidelity"] = fidelity_name(report.fidelity);
     json["placement"] = {{"gpus", report.placement.gpus},
                          {"instances", report.placement.instances},
                          {"domains", report.placement.domains},

@@ -6,8 +6,6 @@
 namespace fmsim {
 namespace {
 
-std::string_view fidelity_name(Fidelity fidelity) { return fidelity == Fidelity::stream ? "stream" : "chunk"; }
-
 std::string head(const SweepReport& report) {
     return fmt::format("# {} on {}: {} GPUs in {} NVLink domain{}, {} fidelity\n", name(report.collective),
                        report.cluster, report.ranks, report.domains, report.domains == 1 ? "" : "s",
