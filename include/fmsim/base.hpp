@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -33,6 +34,20 @@ struct Column {
     decltype(auto) operator[](Id id) { return rows[id.value]; }
     decltype(auto) operator[](Id id) const { return rows[id.value]; }
     std::size_t size() const { return rows.size(); }
+};
+
+// Compressed rows: row i is rows[first[i]] up to, not including, rows[first[i + 1]].
+template <class T>
+struct Rows {
+    std::vector<std::uint32_t> first{0};
+    std::vector<T> rows;
+
+    std::size_t count() const { return first.size() - 1; }
+    std::span<const T> of(std::size_t i) const { return std::span(rows).subspan(first[i], first[i + 1] - first[i]); }
+    void append(std::span<const T> row) {
+        rows.insert(rows.end(), row.begin(), row.end());
+        first.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
 };
 
 using DomainId = Index<struct DomainTag>;  // what one NVLink fabric joins: an instance, an UltraServer, a rack
@@ -116,9 +131,22 @@ std::string printable(std::string_view text);
 // The word of `known` closest to `word`, when one is close enough to be what was meant.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
-// What a group of ranks can do together.
-enum class Collective : std::uint8_t { all_reduce };
-inline constexpr std::array kCollectives{Collective::all_reduce};
+// What a group of ranks can do together. A size means, as in nccl-tests: all_reduce, broadcast, reduce: the buffer;
+// all_gather: the gathered total; reduce_scatter: one rank's input; all_to_all: one rank's send buffer; send_recv (each
+// rank to the next, the last to the first): the message; barrier: nothing.
+enum class Collective : std::uint8_t {
+    all_reduce,
+    all_gather,
+    reduce_scatter,
+    broadcast,
+    reduce,
+    all_to_all,
+    send_recv,
+    barrier
+};
+inline constexpr std::array kCollectives{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                                         Collective::broadcast,  Collective::reduce,     Collective::all_to_all,
+                                         Collective::send_recv,  Collective::barrier};
 std::string_view name(Collective collective);  // "all_reduce"
 
 // An input that cannot be used, with all its problems. Thrown by the read_ functions and by checks of user values.

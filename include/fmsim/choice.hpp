@@ -55,6 +55,9 @@ struct Choice {
     const Algorithm* algorithm{};
     Protocol protocol{};
     std::uint32_t channels{};  // to split over
+    Bytes chunk;               // data; 0: a buffer step, or a ring's several
+    std::uint32_t parts = 1;   // of an exchange: channels that share one message
+    bool pxn = true;
 };
 
 // Throws InputError on a pinned algorithm that does not exist.

@@ -1,14 +1,17 @@
-// An operation on a group -> a schedule: channels, who sends which chunk to whom, in which step.
+// An operation on a group -> a schedule: channels, who sends which chunk to whom, in which order.
 //
 //   const Group all = group_of(net, linear_placement(net, 0, 0));
-//   const Schedule ring = plan_ring_all_reduce(net, all, {.size = size, .protocol = Protocol::simple, .channels = 16, ...});
+//   const Schedule ring = plan(Collective::all_reduce, "Ring", net, all, {.size = size, .channels = 16, ...});
 //
-// Follows NCCL: channels are rings found inside a domain and joined across domains; a message is split over channels,
-// a channel's part into loops of one chunk a rank, a chunk into slices. Not here: time, rates, links.
+// Follows NCCL: rings, double binary trees and in-switch reductions (NVLS) inside domains and across them; a message is
+// split over channels, a channel's part into loops of one chunk, a chunk into units. Not here: time, rates, links.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "fmsim/base.hpp"
@@ -39,33 +42,46 @@ GroupRings rings_of(const Topology& topology, const Group& group);
 struct ProtocolShape {
     double wire_per_data{};         // bytes on a link for each byte of data: flags included
     Bytes buffer;                   // of a connection, flags included; cut into NcclShape::buffer_steps
-    std::uint32_t steps_a_chunk{};  // of a ring
+    std::uint32_t steps_a_chunk{};  // of a ring that reduces or gathers; of all others 1
     std::uint32_t slices_a_chunk{};
     Bytes alignment;  // chunks are rounded down to it
     Bytes unit;       // data that move on to the next rank at once; 0: a whole slice
 };
 struct NcclShape {
     PerProtocol<ProtocolShape> protocols;
-    PerProtocol<SimTime> launch;  // of a ring kernel, before its first byte moves
+    PerProtocol<SimTime> launch;  // of a kernel, before its first byte moves
     std::uint32_t buffer_steps{};
     Bytes least_traffic;         // an operation counts as at least this when it is split over channels
     std::uint32_t ll_traffic{};  // LL counts this many times its bytes there
     Bytes split_alignment;
     std::uint32_t slices_least_part{};  // a slice is at least a step / this
+    PerProtocol<double> tree_up_share;  // of a tree kernel's threads that reduce; the others broadcast
+    std::uint32_t most_nvls_heads{};    // ranks of a domain that reduce a part each in the NVSwitch
 };
 
-// From a position of the group to another. Inside a domain it goes over NVLink, between two over NICs.
+// How bytes get from one rank of the group to another.
+enum class Way : std::uint8_t {
+    local,      // within a GPU: into or out of a buffer
+    nvlink,     // between two GPUs of a domain
+    network,    // between two domains, over their NICs
+    gather,     // the NVSwitch adds up what all ranks of a part hold, for the one at the hop's end
+    multicast,  // the NVSwitch writes what the one at the hop's start holds to all ranks of a part
+};
 struct Hop {
-    std::uint32_t from{};
+    std::uint32_t from{};  // position in the group
     std::uint32_t to{};
-    bool leaves_domain{};
-    std::uint32_t leave_group{};  // NICs beside the sender, when it leaves
-    std::uint32_t enter_group{};  // NICs beside the receiver
+    Way way = Way::nvlink;
+    std::uint32_t leave_group{};  // network: NICs beside the sender
+    std::uint32_t enter_group{};  // and beside the receiver
+    std::uint32_t part{};         // gather, multicast: of the group
+    double sm_share = 1;          // of the channel's SM that serves it
+
+    bool leaves_domain() const { return way == Way::network; }
 };
 
-// One pass over a channel's data: a chunk a rank goes round.
+// One pass over a channel's data.
 struct Loop {
-    double chunk{};        // bytes; equal for all ranks (docs/models/ring.md, remainders)
+    double chunk{};        // bytes; equal for all ranks (docs/models/collectives.md, remainders)
     double unit{};         // bytes that are passed on at once; the last unit of a chunk may be shorter
     bool whole_message{};  // a NIC sends the chunk as one message, not each unit as its own
 
@@ -73,11 +89,48 @@ struct Loop {
     double unit_bytes(std::uint32_t unit_index) const;
 };
 
-// Hop h of a ring is followed by hop h + 1; the last by the first.
+// What happens in a loop: each hop carries chunks over, in an order.
+//
+// A ring: hop h is followed by hop h + 1, the last by the first, and each carries one chunk a step; step s passes on
+// what the hop before has carried in step s - 1.
+struct RingSteps {
+    std::uint32_t steps{};
+};
+// Anything else: transfers, each after all that it needs.
+struct Transfer {
+    std::uint32_t hop{};
+    double chunks = 1;  // its bytes in chunks of the loop
+    bool adds{};        // the receiver adds to what it has of the blocks; else it replaces
+};
+struct Pattern {
+    std::vector<Transfer> transfers;
+    Rows<std::uint32_t> needs;    // of a transfer: the earlier ones whose data it passes on
+    Rows<std::uint32_t> carries;  // of a transfer: blocks, numbered through the loop's data
+
+    std::uint32_t add(Transfer transfer, std::vector<std::uint32_t> needed, std::vector<std::uint32_t> blocks);
+};
+using Steps = std::variant<RingSteps, std::shared_ptr<const Pattern>>;
+
 struct Channel {
     std::vector<Hop> hops;
-    Bytes bytes;
+    Steps steps;
+    Bytes bytes;  // its part of the size, as NCCL splits it; of a gather or scatter for each rank
     std::vector<Loop> loops;
+};
+
+// Sends and receives that run together: NCCL's all-to-all is one, and so is a lone send.
+struct Message {
+    std::uint32_t from{};  // position in the group
+    std::uint32_t to{};
+    double bytes{};
+};
+struct Exchange {
+    double each{};                  // bytes of every rank to every other; 0: as `messages` say
+    std::vector<Message> messages;  // nobody sends to itself here
+    bool pxn = true;                // a message leaves by the NIC of the receiver's number
+    std::uint32_t channels{};       // of a rank's kernel
+    Bytes chunk;                    // data of one message of a NIC
+    std::uint32_t parts{};          // channels that share one message of the exchange
 };
 
 struct Schedule {
@@ -85,24 +138,22 @@ struct Schedule {
     std::string_view algorithm;  // as NCCL names it: "Ring"
     Protocol protocol{};
     Bytes size;
-    std::uint32_t steps{};             // sends of a rank in a loop
     std::uint32_t chunks_in_flight{};  // on one hop, before the receiver has passed the first one on
     double wire_per_data{};
+    bool one_lane_a_rank{};  // a rank's hops in a channel carry one transfer at a time
     SimTime launch;
     std::vector<Channel> channels;  // none when there is nothing to move
+    std::optional<Exchange> exchange;
 };
-
-// Which chunk the sender of a hop sends in a step of a ring all-reduce, and whether the receiver adds or replaces.
-struct RingSend {
-    std::uint32_t chunk{};
-    bool reduces{};
-};
-RingSend ring_all_reduce_send(std::uint32_t ranks, std::uint32_t hop, std::uint32_t step);
 
 struct PlanRequest {
     Bytes size;
     Protocol protocol{};
     std::uint32_t channels{};  // to split over
+    Bytes chunk;               // data; 0: a buffer step, or a ring's several
+    std::uint32_t root{};      // position: broadcast, reduce
+    std::uint32_t parts = 1;   // exchanges: channels that share one message
+    bool pxn = true;           // exchanges
     const NcclShape* shape{};
     Bytes simple_buffer;  // NCCL_BUFFSIZE of the platform
 };
@@ -110,20 +161,44 @@ struct PlanRequest {
 // Channels of a ring that NCCL builds on this group: its search result, doubled.
 std::uint32_t ring_channels(const Topology& topology, const Group& group);
 
-Schedule plan_ring_all_reduce(const Topology& topology, const Group& group, const PlanRequest& request);
+// Which chunk the sender of a hop sends in a step of a ring, and whether the receiver adds or replaces.
+struct RingSend {
+    std::uint32_t chunk{};
+    bool reduces{};
+};
+RingSend ring_send(Collective collective, std::uint32_t ranks, std::uint32_t hop, std::uint32_t step);
+
+// A node of the trees over the domains of a group; -1 where there is none.
+struct TreeNode {
+    std::int64_t parent = -1;
+    std::array<std::int64_t, 2> children{-1, -1};
+};
+// Tree 0 or 1 of a double binary tree on `count` nodes. Source: NCCL 2.30, graph/trees.cc.
+TreeNode tree_node(std::uint32_t tree, std::uint32_t count, std::uint32_t node);
 
 // Bytes that each channel gets; as many entries as channels that get any, at most `channels`.
 std::vector<Bytes> split_over_channels(Bytes size, double traffic_per_byte, std::uint32_t channels, bool ll,
                                        const NcclShape& shape);
 
-// One algorithm, one file, one row: help, choice and tests walk this.
+// Bytes that must go in or out for each byte of the size, whatever the order: the closed form divides them by what the
+// machine carries.
+struct LeastBytes {
+    double gpu{};     // of the busiest GPU
+    double domain{};  // of the busiest domain, over its NICs
+};
+// Of any schedule. Where switches reduce, a GPU sends its data once.
+LeastBytes least_bytes(Collective collective, const Group& group, bool switches_reduce);
+
+// One row an algorithm of a collective: help, choice and tests walk this.
 struct Algorithm {
     std::string_view name;
     Collective does{};
     Schedule (*plan)(const Topology&, const Group&, const PlanRequest&);
-    // Bytes over the busiest edge of the schedule for each byte of the buffer; the plain closed form divides by it.
-    double (*edge_bytes)(std::uint32_t ranks);
+    bool simple_only{};
+    std::string (*refuses)(const Topology&, const Group&);  // why it cannot run on a group; empty when it can
+    LeastBytes (*least)(const Group&);
 };
 const std::vector<Algorithm>& algorithms();
+const Algorithm* find_algorithm(std::string_view name, Collective collective);  // null: there is none
 
 }  // namespace fmsim

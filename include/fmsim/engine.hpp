@@ -37,20 +37,6 @@ struct Hold {
     double amount;  // units of the resource; not negative
 };
 
-// Compressed rows: row i is rows[first[i]] up to, not including, rows[first[i + 1]].
-template <class T>
-struct Rows {
-    std::vector<std::uint32_t> first{0};
-    std::vector<T> rows;
-
-    std::size_t count() const { return first.size() - 1; }
-    std::span<const T> of(std::size_t i) const { return std::span(rows).subspan(first[i], first[i + 1] - first[i]); }
-    void append(std::span<const T> row) {
-        rows.insert(rows.end(), row.begin(), row.end());
-        first.push_back(static_cast<std::uint32_t>(rows.size()));
-    }
-};
-
 // `after` may start no earlier than `lag` after the end of the activity whose row this is: the flight of the last
 // byte, which keeps nobody busy. (docs/decisions/0001-lags.md)
 struct Successor {

@@ -1,11 +1,13 @@
-// A job, its schedules, a topology -> a system for the engine, and what each activity of it stands for.
+// Steps of work, their schedules, a topology -> a system for the engine, and what each activity of it stands for.
 //
 // Two fidelities. `stream`: one activity a channel, which uses all links on its way at once, after the delay that the
 // (max,+) recurrence of its pipeline gives. `chunk`: one activity for each piece of each chunk of each step, with its
-// true dependencies. docs/models/ring.md says what each leaves out.
+// true dependencies. docs/models/collectives.md says what each leaves out.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "fmsim/base.hpp"
@@ -17,28 +19,42 @@ namespace fmsim {
 
 enum class Fidelity : std::uint8_t { stream, chunk };
 
+// One thing that happens once: a collective or a transfer with its schedule, or time that passes on one rank.
+struct Step {
+    std::vector<std::uint32_t> after;  // earlier steps
+    SimTime not_before;
+    SimTime takes;               // without a schedule: computing, waiting
+    const Schedule* schedule{};  // null: none
+    const Group* group{};        // of the schedule
+};
+
 // What moves in an activity. `stage` counts the places of a channel where bytes pass one after another: a hop's copy
-// by the SM, and where it leaves the domain its flight from NIC to NIC.
+// by the SM, and where it leaves the domain its flight from NIC to NIC. Of an exchange `channel` is the level: within
+// the domain, within the leaf, beyond.
 struct Origin {
-    std::uint32_t call{};
+    std::uint32_t step{};
     std::uint32_t channel{};
     std::uint32_t stage{};
 };
-inline constexpr std::uint32_t kNoStage = 0xffffffff;  // the launch and the end of a call
+inline constexpr std::uint32_t kNoStage = 0xffffffff;  // the start, the launch and the end of a step
 
-struct CallSpan {
-    ActivityId launch;  // starts when the call does
-    ActivityId done;    // ends when the call does
+struct StepSpan {
+    ActivityId launch;  // starts when all its ranks have come
+    ActivityId done;    // ends when the step does
 };
 
 struct Lowered {
-    System system;  // resource i is link i of the topology
+    System system;  // resource i is link i of the topology; those beyond are parts of GPUs
     Column<ActivityId, Origin> origin;
-    std::vector<CallSpan> calls;
+    std::vector<StepSpan> steps;
 };
 
-// Calls of one group run one after another. Throws LimitReached when `chunk` would need more activities than memory
-// holds, and Infeasible when a schedule needs a link that is down.
-Lowered lower(const Topology& topology, const Group& group, const std::vector<Schedule>& schedules, Fidelity fidelity);
+// Throws LimitReached when `chunk` would need more activities than memory holds, and Infeasible when a schedule needs a
+// link that is down.
+Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fidelity);
+
+// A resource's name and kind, links and parts of GPUs alike: "p5.48xlarge[0]/gpu3 proxy", "proxy".
+std::string resource_name(const Topology& topology, ResourceId resource);
+std::string_view resource_kind(const Topology& topology, ResourceId resource);
 
 }  // namespace fmsim

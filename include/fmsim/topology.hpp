@@ -56,6 +56,8 @@ struct NvLink {
     PerProtocol<SimTime> hop_latency;  // from the last store of one GPU to the first use by the next
     SimTime wire_latency;              // of a store alone, such as one that returns a credit
     bool multicast{};                  // its switches reduce and multicast (NVLink SHARP)
+    double switch_efficiency{};        // share of the rate that such transfers reach
+    SimTime switch_latency;            // of one: from a store to the use of the sum, or of the copy
     BytesPerSecond carries() const { return {rate.value * efficiency}; }
 };
 
@@ -70,6 +72,7 @@ struct Nic {
     BytesPerSecond carries;            // payload that large writes reach
     PerProtocol<SimTime> hop_latency;  // proxy, NIC, fabric and completion of one step between GPUs
     SimTime wire_latency;              // NIC to NIC alone, such as a control message or an acknowledgement takes
+    SimTime message_cost;              // of the sender's proxy, for each message of an exchange
     SimTime reported_latency;          // what NCCL's tuner is told; a knob, no physics
 };
 

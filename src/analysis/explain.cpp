@@ -26,7 +26,7 @@ Stages stages_of(const Prediction& prediction) {
         const ActivityId activity{i};
         const Origin& origin = prediction.lowered.origin[activity];
         if (origin.stage == kNoStage) continue;
-        StageWork& stage = stages[origin.call][{origin.channel, origin.stage}];
+        StageWork& stage = stages[origin.step][{origin.channel, origin.stage}];
         const SimTime flowed = timeline.ended[activity] - timeline.flowing[activity];
         stage.working = stage.working + flowed;
         SimTime& held = stage.held[timeline.held_by[activity]];
@@ -38,7 +38,7 @@ Stages stages_of(const Prediction& prediction) {
 CallFinding explain_call(const Topology& topology, const Prediction& prediction, std::size_t call,
                          const Stages& stages) {
     const CallPrediction& predicted = prediction.calls[call];
-    const ActivityId launch = prediction.lowered.calls[call].launch;
+    const ActivityId launch = prediction.lowered.steps[call].launch;
     CallFinding finding{.limited_by = "nothing"};
     finding.launch = prediction.timeline.ended[launch] - predicted.started;
     const auto busiest = std::max_element(stages[call].begin(), stages[call].end(), [](const auto& a, const auto& b) {
@@ -51,13 +51,13 @@ CallFinding explain_call(const Topology& topology, const Prediction& prediction,
     finding.waiting = predicted.time() - finding.launch - finding.working;
     const auto holder = std::max_element(stage.held.begin(), stage.held.end(),
                                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (holder->first != kOwnLimit) finding.busiest = topology.name(LinkId{holder->first.value});
+    if (holder->first != kOwnLimit) finding.busiest = resource_name(topology, holder->first);
     if (finding.working < predicted.time() - finding.working)
         finding.limited_by = "latency";
     else if (holder->first == kOwnLimit)
         finding.limited_by = "channels";
     else
-        finding.limited_by = kind_name(topology, topology.links[LinkId{holder->first.value}].kind);
+        finding.limited_by = resource_kind(topology, holder->first);
     return finding;
 }
 
@@ -67,7 +67,8 @@ std::vector<LinkFinding> explain_links(const Topology& topology, const Predictio
     const System& system = prediction.lowered.system;
     for (std::uint32_t i = 0; i < system.activities(); ++i)
         for (const auto& [resource, weight] : system.uses.of(i))
-            bytes[LinkId{resource.value}] += weight * system.work[ActivityId{i}];
+            if (resource.value < topology.links.size())
+                bytes[LinkId{resource.value}] += weight * system.work[ActivityId{i}];
 
     std::map<LinkKind, LinkFinding> of_kind;
     std::map<LinkKind, double> most;

@@ -97,6 +97,20 @@ std::string_view name(Collective collective) {
     switch (collective) {
         case Collective::all_reduce:
             return "all_reduce";
+        case Collective::all_gather:
+            return "all_gather";
+        case Collective::reduce_scatter:
+            return "reduce_scatter";
+        case Collective::broadcast:
+            return "broadcast";
+        case Collective::reduce:
+            return "reduce";
+        case Collective::all_to_all:
+            return "all_to_all";
+        case Collective::send_recv:
+            return "send_recv";
+        case Collective::barrier:
+            return "barrier";
     }
     return {};
 }

@@ -123,6 +123,7 @@ Choice choose(Collective collective, Bytes size, const Topology& topology, const
     }
     if (pins.most_channels) most = std::min(most, *pins.most_channels);
     choice.channels = channels_for(size, most, choice.protocol, group, nccl.tuning);
+    if (collective == Collective::all_to_all || collective == Collective::send_recv) choice.chunk = Bytes{512 << 10};
     return choice;
 }
 

@@ -2,9 +2,9 @@
 //
 // A whole domain has the search result of its type. On a part of one NCCL finds, by its published results for one and
 // four GPUs of p5, a path for each NIC group that hangs beside a GPU of the part, in the order of the whole, entering
-// and leaving by that group:
+// and leaving by that group. Four paths or fewer become twice as many of half the speed (graph/search.cc):
 //
-//   p5, GPUs 0 to 3:  by group 0: 0 3 2 1,  by group 1: 1 2 3 0,  ...
+//   p5, GPUs 0 to 3:  by group 0: 0 3 2 1,  by group 1: 1 0 3 2,  ...  and all four again
 #include <algorithm>
 #include <set>
 
@@ -14,6 +14,18 @@
 
 namespace fmsim {
 namespace {
+
+constexpr std::size_t kFewPaths = 4;
+
+void double_few(RingSearch& search) {
+    std::set<std::uint32_t> groups;
+    for (const RingPath& path : search.paths) groups.insert(path.enter_group);
+    if (search.paths.size() > kFewPaths || groups.size() < search.paths.size()) return;  // already doubled
+    const auto once = search.paths;
+    search.paths.insert(search.paths.end(), once.begin(), once.end());
+    search.intra.value /= 2;
+    search.inter.value /= 2;
+}
 
 RingSearch part_search(const RingSearch& whole, const std::set<std::uint32_t>& gpus) {
     RingSearch search{.paths = {}, .crosses_nics = false, .intra = whole.intra, .inter = whole.inter};
@@ -29,6 +41,7 @@ RingSearch part_search(const RingSearch& whole, const std::set<std::uint32_t>& g
         kept.leave_group = kept.enter_group;
         search.paths.push_back(kept);
     }
+    double_few(search);
     return search;
 }
 

@@ -51,7 +51,8 @@ std::vector<Bytes> split_over_channels(Bytes size, double traffic_per_byte, std:
     const std::int64_t target = round_up(static_cast<std::int64_t>(traffic / channels), alignment);
     const std::int64_t cell = round_up(ceil_div(least, per_byte), alignment);
     const std::int64_t cells = (size.count + cell - 1) / cell;
-    const std::int64_t each = ceil_div(static_cast<double>(target), static_cast<double>(cell) * per_byte);
+    const std::int64_t each =
+        std::max<std::int64_t>(1, ceil_div(static_cast<double>(target), static_cast<double>(cell) * per_byte));
 
     const Parts parts = part(cells, each, channels);
     std::vector<Bytes> split;

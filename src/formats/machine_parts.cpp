@@ -55,7 +55,9 @@ NvLink nvlink_of(const Spot& root) {
             .efficiency = value(root["ring_efficiency"]).number(),
             .hop_latency = spans(root["hop_latency"]),
             .wire_latency = value(root["wire_latency"]).span(),
-            .multicast = value(root["multicast"]).json().get<bool>()};
+            .multicast = value(root["multicast"]).json().get<bool>(),
+            .switch_efficiency = root.has("switch_efficiency") ? value(root["switch_efficiency"]).number() : 1,
+            .switch_latency = root.has("switch_latency") ? value(root["switch_latency"]).span() : SimTime{}};
 }
 
 Nic nic_of(const Spot& root) {
@@ -66,6 +68,7 @@ Nic nic_of(const Spot& root) {
             .carries = value(root["carries"]).rate(),
             .hop_latency = spans(root["hop_latency"]),
             .wire_latency = value(root["wire_latency"]).span(),
+            .message_cost = value(root["message_cost"]).span(),
             .reported_latency = value(root["reported_latency"]).span()};
 }
 

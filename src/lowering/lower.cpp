@@ -1,12 +1,15 @@
-// From schedules to a system: the calls in a row, each as its fidelity says.
+// From steps to a system: each after those it waits for, each as its fidelity says.
 #include <algorithm>
 #include <cstdint>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "alone.hpp"
+#include "exchange.hpp"
 #include "fmsim/lowering.hpp"
-#include "ring_costs.hpp"
+#include "gpu_parts.hpp"
+#include "hop_costs.hpp"
 #include "solo_makespan.hpp"
 
 namespace fmsim {
@@ -17,83 +20,106 @@ constexpr double kMostActivities = 4e7;
 
 class Lowering {
 public:
-    Lowering(const Topology& topology, const Group& group, Fidelity fidelity)
-        : topology_(topology), group_(group), fidelity_(fidelity) {
+    Lowering(const Topology& topology, Fidelity fidelity, bool exchanges) : topology_(topology), fidelity_(fidelity) {
         for (const Link& link : topology.links.rows) builder_.add_resource(link.rate.value);
+        if (exchanges)  // all parts of GPUs count seconds a second
+            for (std::size_t i = 0; i < topology.devices.size() * kGpuParts; ++i) builder_.add_resource(1);
     }
-    void add_call(const Schedule& schedule);
+    void add_step(const Step& step);
     Lowered finish() &&;
 
 private:
-    void stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed);
+    void channels(const Group& group, const Schedule& schedule);
+    void stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed, const SoloRun& alone);
     void chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed);
+    void exchange_stream(const Group& group, const Schedule& schedule);
+    void exchange_chunks(const Group& group, const Schedule& schedule);
+    void message_chunks(const Schedule& schedule, const MessageOnLinks& message);
     ActivityId add(const Activity& activity, std::uint32_t channel, std::uint32_t stage);
-    const SoloRun& solo(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed);
-    void refuse_too_many(const Schedule& schedule) const;
+    void refuse_too_many(double cells, const Schedule& schedule) const;
 
     const Topology& topology_;
-    const Group& group_;
     const Fidelity fidelity_;
     SystemBuilder builder_;
     Lowered lowered_;
-    std::uint32_t call_ = 0;
-    CallSpan span_{};
-    std::vector<After<ActivityId>> ends_;  // of the channels of the call at hand
-
-    // The channels of a call come in few kinds: each kind is solved once.
-    struct Solved {
-        const Channel* channel;
-        const ChannelOnLinks* placed;
-        SoloRun run;
-    };
-    std::vector<Solved> solved_;
+    std::uint32_t step_ = 0;
+    StepSpan span_{};
+    std::vector<After<ActivityId>> ends_;  // of the channels of the step at hand
 };
 
 ActivityId Lowering::add(const Activity& activity, std::uint32_t channel, std::uint32_t stage) {
-    lowered_.origin.rows.push_back({call_, channel, stage});
+    lowered_.origin.rows.push_back({step_, channel, stage});
     return builder_.add(activity);
 }
 
-void Lowering::add_call(const Schedule& schedule) {
-    call_ = static_cast<std::uint32_t>(lowered_.calls.size());
-    const SimTime launch = schedule.channels.empty() ? SimTime{} : schedule.launch;
-    span_.launch = add({.delay = launch}, kNoStage, kNoStage);
-    if (call_ > 0) builder_.order(lowered_.calls.back().done, span_.launch);
+void Lowering::add_step(const Step& step) {
+    step_ = static_cast<std::uint32_t>(lowered_.steps.size());
+    const Schedule* schedule = step.schedule;
+    const bool moves = schedule != nullptr && (!schedule->channels.empty() || schedule->exchange);
+    span_.launch = add({.delay = moves ? schedule->launch : step.takes}, kNoStage, kNoStage);
+    for (const std::uint32_t before : step.after) builder_.order(lowered_.steps[before].done, span_.launch);
+    if (step.not_before.fs > 0) builder_.order(add({.delay = step.not_before}, kNoStage, kNoStage), span_.launch);
+    if (!moves) {
+        lowered_.steps.push_back({span_.launch, span_.launch});
+        return;
+    }
     ends_.clear();
-    solved_.clear();
-    if (fidelity_ == Fidelity::chunk) refuse_too_many(schedule);
-
-    const auto placed = place(topology_, group_, schedule);
-    for (std::uint32_t c = 0; c < placed.size(); ++c) {
+    channels(*step.group, *schedule);
+    if (schedule->exchange) {
         if (fidelity_ == Fidelity::stream)
-            stream(schedule, c, placed[c]);
+            exchange_stream(*step.group, *schedule);
         else
-            chunks(schedule, c, placed[c]);
+            exchange_chunks(*step.group, *schedule);
     }
     span_.done = add({}, kNoStage, kNoStage);
     builder_.order(span_.launch, span_.done);
     for (const auto& [end, lag] : ends_) builder_.order(end, span_.done, lag);
-    lowered_.calls.push_back(span_);
+    lowered_.steps.push_back(span_);
 }
 
-// All links of a ring at once, each with its part of the bytes of an edge.
-std::vector<Use> uses_of_ring(const ChannelOnLinks& placed) {
+void Lowering::channels(const Group& group, const Schedule& schedule) {
+    if (fidelity_ == Fidelity::chunk) {
+        double cells = 0;
+        for (const Channel& channel : schedule.channels) {
+            const LoopOrder order(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
+            double transfers = 0;
+            for (std::uint32_t hop = 0; hop < channel.hops.size(); ++hop) transfers += order.per_loop(hop);
+            for (const Loop& loop : channel.loops) cells += transfers * loop.units();
+        }
+        refuse_too_many(cells, schedule);
+    }
+    auto placed = place(topology_, group, schedule);
+    if (fidelity_ == Fidelity::chunk) {
+        for (std::uint32_t c = 0; c < placed.size(); ++c) chunks(schedule, c, placed[c]);
+        return;
+    }
+    const std::vector<SoloRun> alone = runs_alone(topology_, schedule, placed);
+    for (std::uint32_t c = 0; c < placed.size(); ++c) stream(schedule, c, placed[c], alone[c]);
+}
+
+// All links of a channel at once, each with its part of the bytes of the busiest hop.
+std::vector<Use> uses_of(const ChannelOnLinks& placed, const LoopOrder& order, double busiest_hop) {
     std::map<ResourceId, double> weights;
-    for (const HopOnLinks& hop : placed.hops)
-        for (const auto& [link, share] : hop.route) weights[ResourceId{link.value}] += share;
+    for (std::uint32_t h = 0; h < placed.hops.size(); ++h)
+        for (const auto& [link, share] : placed.hops[h].route)
+            weights[ResourceId{link.value}] += share * order.chunks_a_loop(h) / busiest_hop;
     std::vector<Use> uses;
     for (const auto& [resource, weight] : weights) uses.push_back({resource, weight});
     return uses;
 }
 
-// The work counts wire bytes of an edge, so that all channels that share a NIC keep the same pace, whatever else their
-// bytes cross.
-void Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed) {
-    const std::vector<Use> uses = uses_of_ring(placed);
+// The work counts wire bytes of the busiest hop, so that all channels that share a NIC keep the same pace, whatever
+// else their bytes cross (docs/decisions/0002).
+void Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed, const SoloRun& alone) {
+    const Channel& channel = schedule.channels[c];
+    const LoopOrder order(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
+    double busiest_hop = 0;
+    for (std::uint32_t h = 0; h < channel.hops.size(); ++h)
+        if (channel.hops[h].way != Way::local) busiest_hop = std::max(busiest_hop, order.chunks_a_loop(h));
     double work = 0;
-    for (const Loop& loop : schedule.channels[c].loops) work += loop.chunk * schedule.steps * schedule.wire_per_data;
+    for (const Loop& loop : channel.loops) work += loop.chunk * busiest_hop * schedule.wire_per_data;
 
-    const SoloRun& alone = solo(schedule, schedule.channels[c], placed);
+    const std::vector<Use> uses = uses_of(placed, order, busiest_hop);
     const ActivityId flow = add({.delay = std::max(SimTime{}, alone.makespan - from_seconds(alone.busiest)),
                                  .work = work,
                                  .rate_limit = work / alone.own_busiest,
@@ -101,17 +127,6 @@ void Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOn
                                 c, 0);
     builder_.order(span_.launch, flow);
     ends_.push_back({flow, {}});
-}
-
-const SoloRun& Lowering::solo(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed) {
-    const auto known = std::find_if(solved_.begin(), solved_.end(), [&](const Solved& solved) {
-        return solved.channel->bytes == channel.bytes &&
-               std::equal(solved.placed->hops.begin(), solved.placed->hops.end(), placed.hops.begin(),
-                          placed.hops.end(), cost_alike);
-    });
-    if (known != solved_.end()) return known->run;
-    solved_.push_back({&channel, &placed, solo_run(schedule, channel, placed)});
-    return solved_.back().run;
 }
 
 void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed) {
@@ -134,11 +149,63 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
     ends_.insert(ends_.end(), last.begin(), last.end());
 }
 
-void Lowering::refuse_too_many(const Schedule& schedule) const {
+void Lowering::exchange_stream(const Group& group, const Schedule& schedule) {
+    std::uint32_t level = 0;
+    for (const LevelFlow& flow : level_flows(topology_, group, schedule)) {
+        const std::uint32_t its_level = level++;
+        if (flow.work <= 0) continue;
+        const ActivityId made = add(
+            {.delay = flow.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = flow.uses}, its_level, 0);
+        builder_.order(span_.launch, made);
+        ends_.push_back({made, {}});
+    }
+}
+
+void Lowering::exchange_chunks(const Group& group, const Schedule& schedule) {
+    const auto ranks = static_cast<std::uint32_t>(group.places.size());
     double cells = 0;
-    for (const Channel& channel : schedule.channels)
-        for (const Loop& loop : channel.loops)
-            cells += static_cast<double>(channel.hops.size()) * schedule.steps * loop.units();
+    const double chunk = static_cast<double>(schedule.exchange->chunk.count);
+    each_message(*schedule.exchange, ranks, [&](const Message& message) { cells += 2 + message.bytes / chunk; });
+    refuse_too_many(cells, schedule);
+    each_message(*schedule.exchange, ranks, [&](const Message& message) {
+        if (message.from != message.to && message.bytes > 0)
+            message_chunks(schedule, place(topology_, group, schedule, message));
+    });
+}
+
+// Each part goes chunk by chunk: the copy into the sender's buffer, then the flight; within a domain the copy alone.
+void Lowering::message_chunks(const Schedule& schedule, const MessageOnLinks& message) {
+    std::vector<Use> links, copier{{message.copier, message.copier_seconds}};
+    for (const auto& [link, share] : message.route) links.push_back({ResourceId{link.value}, share});
+    const auto parts = static_cast<std::uint32_t>(message.parts);
+    const auto pieces = static_cast<std::uint32_t>(message.messages / message.parts);
+    const double piece = message.bytes / message.messages;
+    if (message.leaves_domain)
+        links.push_back({message.proxy, message.message_seconds / piece});
+    else
+        links.push_back(copier.front());
+    const std::uint32_t stage = 2 * message.level;
+    for (std::uint32_t part = 0; part < parts; ++part) {
+        std::vector<ActivityId> copies, flights;
+        for (std::uint32_t i = 0; i < pieces; ++i) {
+            const ActivityId copy =
+                add({.work = piece, .rate_limit = message.copy_limit, .uses = message.leaves_domain ? copier : links},
+                    message.level, stage);
+            builder_.order(i == 0 ? span_.launch : copies.back(), copy);
+            copies.push_back(copy);
+            if (!message.leaves_domain) continue;
+            if (i >= schedule.chunks_in_flight)
+                builder_.order(flights[i - schedule.chunks_in_flight], copy, message.credit_latency);
+            const ActivityId flight = add({.work = piece, .uses = links}, message.level, stage + 1);
+            builder_.order(copy, flight);
+            if (i > 0) builder_.order(flights.back(), flight);
+            flights.push_back(flight);
+        }
+        ends_.push_back({message.leaves_domain ? flights.back() : copies.back(), message.latency});
+    }
+}
+
+void Lowering::refuse_too_many(double cells, const Schedule& schedule) const {
     if (cells > kMostActivities)
         throw LimitReached(
             fmt::format("chunk fidelity would need {:.2g} transfers for {}; the most is {:.0g}. Use "
@@ -153,10 +220,27 @@ Lowered Lowering::finish() && {
 
 }  // namespace
 
-Lowered lower(const Topology& topology, const Group& group, const std::vector<Schedule>& schedules, Fidelity fidelity) {
-    Lowering lowering(topology, group, fidelity);
-    for (const Schedule& schedule : schedules) lowering.add_call(schedule);
+Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fidelity) {
+    const bool exchanges = std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        return step.schedule != nullptr && step.schedule->exchange.has_value();
+    });
+    Lowering lowering(topology, fidelity, exchanges);
+    for (const Step& step : steps) lowering.add_step(step);
     return std::move(lowering).finish();
+}
+
+std::string resource_name(const Topology& topology, ResourceId resource) {
+    const auto links = static_cast<std::uint32_t>(topology.links.size());
+    if (resource.value < links) return topology.name(LinkId{resource.value});
+    const std::uint32_t part = resource.value - links;
+    return fmt::format("{} {}", topology.name(DeviceId{part / kGpuParts}), resource_kind(topology, resource));
+}
+
+std::string_view resource_kind(const Topology& topology, ResourceId resource) {
+    const auto links = static_cast<std::uint32_t>(topology.links.size());
+    if (resource.value < links) return kind_name(topology, topology.links[LinkId{resource.value}].kind);
+    const auto part = static_cast<GpuPart>((resource.value - links) % kGpuParts);
+    return part == GpuPart::proxy ? "proxy" : "channels";
 }
 
 }  // namespace fmsim

@@ -1,44 +1,49 @@
-// One ring channel as a pipeline of cells, described once and read twice: by the engine as activities (`chunk`), and
-// by the (max,+) recurrence as times (`stream`, solo_makespan.hpp).
+// One channel as a pipeline of cells, described once and read twice: by the engine as activities (`chunk`), and by the
+// (max,+) recurrence as times (`stream`, solo_makespan.hpp).
 //
 // A cell is a serial piece of work at one stage of one hop. A hop inside a domain has one stage, the copy by the
 // sender's SM into the receiver's buffer. A hop between domains has two: the copy into the sender's own buffer, then
 // the flight of the whole message from NIC to NIC.
 //
-//   hop h     copy  [n,0][n,1] ...          n: chunk, counted over all loops; units of a chunk in brackets
+//   hop h     copy  [n,0][n,1] ...          n: transfer, counted over all loops; its units in brackets
 //             flight       [n, message]     after the copies of its units
 //
-// A cell of chunk n waits for
-//   order   the cell before it at its own stage;
-//   data    the same part of chunk n - 1 on hop h - 1, and that hop's latency, unless n is a loop's first step;
-//   credit  room in the buffer: chunk n - chunks_in_flight has been passed on by the receiver, and the news of it has
-//           come back. For the copy of a hop that leaves the domain: has left the sender.
+// A cell of transfer n waits for
+//   order   the cell before it at its own stage; hops of one lane count as one;
+//   data    the same unit of the transfers that it passes on, and the latency of their hops;
+//   credit  room in the buffer: transfer n - chunks_in_flight has been passed on by the receiver, and the news of it
+//           has come back. For the copy of a hop that leaves the domain: has left the sender.
 //
-// Cells are visited chunk by chunk, hop by hop, so that all that a cell waits for came before it.
+// Transfers are visited in the order of the loop, so that all that a cell waits for came before it. A transfer that is
+// passed on only later in the same order holds nobody up (several small messages of one hop: PAT, custom schedules).
 #pragma once
 
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <deque>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "fmsim/base.hpp"
 #include "fmsim/collective.hpp"
+#include "loop_order.hpp"
 
 namespace fmsim {
 
-// The hops of one period of the ring: equal periods behave alike at all times, so one stands for all.
 struct PipelineHop {
     bool leaves_domain{};
     SimTime latency;         // of data
     SimTime credit_latency;  // of the news that a buffer is free again
+    std::uint32_t lane{};    // of the channel: hops of one lane carry one transfer at a time
 };
 
 struct Pipeline {
-    std::vector<PipelineHop> hops;
-    std::uint32_t steps{};
+    std::vector<PipelineHop>
+        hops;  // of a ring that repeats itself, one period: equal periods behave alike at all times
+    Steps steps;
     std::uint32_t chunks_in_flight{};
     double wire_per_data{};
     std::vector<Loop> loops;
@@ -59,8 +64,8 @@ struct After {
 };
 
 // Visits the cells of a pipeline. `Make` turns a cell and what it waits for into a Value, which later cells wait for:
-// Value make(const Cell&, std::span<const After<Value>>). Only the values of the chunks that can still be waited for
-// are kept, so memory is O(hops x units).
+// Value make(const Cell&, std::span<const After<Value>>). Only the values that can still be waited for are kept, so
+// memory is O(hops x units). Where values are times, loops that only repeat the ones before are skipped, exactly.
 template <class Value, class Make>
 class PipelineWalk {
 public:
@@ -70,127 +75,162 @@ public:
     std::vector<After<Value>> run();
 
 private:
-    // The last cell made at each stage of a hop.
+    static constexpr bool kSkips = std::is_same_v<Value, SimTime>;
+    static constexpr std::size_t kLongestPeriod = 8;  // loops; longer ones are walked through
+
+    // The last cell made at each stage of a lane.
     struct Last {
         bool any{};
         Value cell{};
     };
 
-    void hop_of_chunk(std::uint32_t hop);
-    void copy(std::uint32_t hop, std::uint32_t unit);
-    void flight(std::uint32_t hop, std::uint32_t message, double data);
-    void wait_for_data(std::uint32_t hop, std::uint32_t unit);
-    void wait_for_receiver(std::uint32_t hop, std::uint32_t unit);
-    void wait_for_own_buffer(std::uint32_t hop, std::uint32_t message);
+    void transfer(const Move& move);
+    void copy(const Move& move, std::uint32_t unit);
+    void flight(const Move& move, std::uint32_t message, double data);
+    void wait_for_data(const Move& move, std::uint32_t unit);
+    void wait_for_receiver(const Move& move, std::uint32_t unit);
+    void wait_for_own_buffer(const Move& move, std::uint32_t message);
     Value add(std::uint32_t hop, Stage stage, double data, Last& last);
+    void skip_repeats();
+    std::vector<std::int64_t> state() const;
 
-    const Loop& loop() const { return pipe_.loops[loop_]; }
-    // The message that carries a unit of this loop.
-    std::uint32_t message_of(std::uint32_t unit) const { return loop().whole_message ? 0 : unit; }
-    // The loop and so the cut of an earlier chunk.
-    const Loop& loop_of(std::uint64_t chunk) const { return pipe_.loops[chunk / pipe_.steps]; }
-    Value& at(std::uint64_t chunk, std::uint32_t hop, Stage stage, std::uint32_t part) {
-        const std::uint64_t row = (chunk % window_ * hops_ + hop) * 2 + static_cast<std::uint64_t>(stage);
-        return kept_[row * most_parts_ + part];
+    const Loop& loop() const { return pipe_.loops[walked_.back()]; }
+    // The cut of a loop walked earlier; skipped loops were like their neighbours.
+    const Loop& loop_of(std::uint64_t walked) const { return pipe_.loops[walked_[walked]]; }
+    // The message that carries a unit of a loop.
+    static std::uint32_t message_of(const Loop& loop, std::uint32_t unit) { return loop.whole_message ? 0 : unit; }
+    // A transfer's number through all loops walked.
+    std::uint64_t number(const TransferRef& at, std::uint64_t walked) const {
+        return walked * order_.per_loop(at.hop) + at.nth;
+    }
+    std::uint64_t number(const TransferRef& at) const { return number(at, walked_.size() - 1); }
+    std::size_t slot(std::uint32_t hop, std::uint64_t number, Stage stage, std::uint32_t part) const {
+        const std::uint64_t row = first_row_[hop] + number % window_[hop];
+        return (row * 2 + static_cast<std::uint64_t>(stage)) * most_parts_ + part;
+    }
+    // When a transfer has arrived as far as its last stage goes.
+    const Value& arrival(const TransferRef& at, std::uint64_t walked, std::uint32_t unit) const {
+        const bool flies = pipe_.hops[at.hop].leaves_domain;
+        return kept_[slot(at.hop, number(at, walked), flies ? Stage::flight : Stage::copy,
+                          flies ? message_of(loop_of(walked), unit) : unit)];
     }
 
     const Pipeline& pipe_;
     Make make_;
-    const std::uint32_t hops_;
-    const std::uint64_t window_;  // chunks whose values are kept
+    const LoopOrder order_;
+    std::vector<std::uint32_t> window_;     // of a hop: transfers whose values are kept
+    std::vector<std::uint64_t> first_row_;  // of a hop
     std::uint32_t most_parts_ = 1;
     std::vector<Value> kept_;
-    std::vector<Last> last_copy_, last_flight_;  // of a hop
+    std::vector<Last> last_copy_, last_flight_;  // of a lane
+    std::vector<std::uint64_t> made_;            // of a hop: transfers visited
     std::vector<After<Value>> waits_;
-    std::uint32_t loop_ = 0, step_ = 0;
-    std::uint64_t chunk_ = 0;
+    std::vector<std::uint32_t> walked_;              // the loops walked
+    std::deque<std::vector<std::int64_t>> earlier_;  // states after the latest loops, all of one cut
 };
 
 template <class Value, class Make>
 PipelineWalk<Value, Make>::PipelineWalk(const Pipeline& pipe, Make make)
-    : pipe_(pipe),
-      make_(std::move(make)),
-      hops_(static_cast<std::uint32_t>(pipe.hops.size())),
-      window_(pipe.chunks_in_flight + 1),
-      last_copy_(hops_),
-      last_flight_(hops_) {
+    : pipe_(pipe), make_(std::move(make)), order_(pipe.steps, static_cast<std::uint32_t>(pipe.hops.size())) {
     // With one chunk in flight a cell would wait for one that comes after it.
     assert(pipe.chunks_in_flight >= 2);
     for (const Loop& loop : pipe.loops) most_parts_ = std::max(most_parts_, loop.units());
-    kept_.resize(window_ * hops_ * 2 * most_parts_);
+    std::uint64_t rows = 0;
+    std::uint32_t lanes = 0;
+    for (std::uint32_t hop = 0; hop < pipe.hops.size(); ++hop) {
+        window_.push_back(order_.window(hop, pipe.chunks_in_flight));
+        first_row_.push_back(rows);
+        rows += window_.back();
+        lanes = std::max(lanes, pipe.hops[hop].lane + 1);
+    }
+    kept_.resize(rows * 2 * most_parts_);
+    last_copy_.resize(lanes);
+    last_flight_.resize(lanes);
+    made_.resize(pipe.hops.size());
 }
 
 template <class Value, class Make>
 std::vector<After<Value>> PipelineWalk<Value, Make>::run() {
-    for (loop_ = 0; loop_ < pipe_.loops.size(); ++loop_)
-        for (step_ = 0; step_ < pipe_.steps; ++step_, ++chunk_)
-            for (std::uint32_t hop = 0; hop < hops_; ++hop) hop_of_chunk(hop);
-
+    for (std::uint32_t next = 0; next < pipe_.loops.size(); next = walked_.back() + 1) {
+        walked_.push_back(next);
+        order_.each([this](const Move& move) { transfer(move); });
+        if constexpr (kSkips) skip_repeats();
+    }
     std::vector<After<Value>> end;
-    for (std::uint32_t hop = 0; hop < hops_; ++hop) {
-        const Last& last = pipe_.hops[hop].leaves_domain ? last_flight_[hop] : last_copy_[hop];
-        if (last.any) end.push_back({last.cell, pipe_.hops[hop].latency});
+    for (const PipelineHop& hop : pipe_.hops) {
+        const Last& last = hop.leaves_domain ? last_flight_[hop.lane] : last_copy_[hop.lane];
+        if (last.any) end.push_back({last.cell, hop.latency});
     }
     return end;
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::hop_of_chunk(std::uint32_t hop) {
+void PipelineWalk<Value, Make>::transfer(const Move& move) {
     const std::uint32_t units = loop().units();
     for (std::uint32_t unit = 0; unit < units; ++unit) {
-        copy(hop, unit);
-        if (!pipe_.hops[hop].leaves_domain) continue;
+        copy(move, unit);
+        if (!pipe_.hops[move.at.hop].leaves_domain) continue;
         if (!loop().whole_message)
-            flight(hop, unit, loop().unit_bytes(unit));
+            flight(move, unit, loop().unit_bytes(unit) * move.chunks);
         else if (unit + 1 == units)
-            flight(hop, 0, loop().chunk);
+            flight(move, 0, loop().chunk * move.chunks);
     }
+    ++made_[move.at.hop];
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::copy(std::uint32_t hop, std::uint32_t unit) {
+void PipelineWalk<Value, Make>::copy(const Move& move, std::uint32_t unit) {
+    const std::uint32_t hop = move.at.hop;
     waits_.clear();
-    wait_for_data(hop, unit);
+    wait_for_data(move, unit);
     if (pipe_.hops[hop].leaves_domain)
-        wait_for_own_buffer(hop, message_of(unit));
+        wait_for_own_buffer(move, message_of(loop(), unit));
     else
-        wait_for_receiver(hop, unit);
-    at(chunk_, hop, Stage::copy, unit) = add(hop, Stage::copy, loop().unit_bytes(unit), last_copy_[hop]);
+        wait_for_receiver(move, unit);
+    kept_[slot(hop, number(move.at), Stage::copy, unit)] =
+        add(hop, Stage::copy, loop().unit_bytes(unit) * move.chunks, last_copy_[pipe_.hops[hop].lane]);
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::flight(std::uint32_t hop, std::uint32_t message, double data) {
+void PipelineWalk<Value, Make>::flight(const Move& move, std::uint32_t message, double data) {
+    const std::uint32_t hop = move.at.hop;
     waits_.clear();
-    waits_.push_back({last_copy_[hop].cell, {}});
-    wait_for_receiver(hop, message);
-    at(chunk_, hop, Stage::flight, message) = add(hop, Stage::flight, data, last_flight_[hop]);
+    waits_.push_back({last_copy_[pipe_.hops[hop].lane].cell, {}});
+    wait_for_receiver(move, message);
+    kept_[slot(hop, number(move.at), Stage::flight, message)] =
+        add(hop, Stage::flight, data, last_flight_[pipe_.hops[hop].lane]);
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::wait_for_data(std::uint32_t hop, std::uint32_t unit) {
-    if (step_ == 0) return;
-    const std::uint32_t before = (hop + hops_ - 1) % hops_;
-    const PipelineHop& source = pipe_.hops[before];
-    const Value& arrival = source.leaves_domain ? at(chunk_ - 1, before, Stage::flight, message_of(unit))
-                                                : at(chunk_ - 1, before, Stage::copy, unit);
-    waits_.push_back({arrival, source.latency});
+void PipelineWalk<Value, Make>::wait_for_data(const Move& move, std::uint32_t unit) {
+    for (const TransferRef& need : move.needs)
+        waits_.push_back({arrival(need, walked_.size() - 1, unit), pipe_.hops[need.hop].latency});
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::wait_for_receiver(std::uint32_t hop, std::uint32_t unit) {
-    if (chunk_ < pipe_.chunks_in_flight) return;
-    const std::uint64_t old = chunk_ - pipe_.chunks_in_flight;
-    if (old % pipe_.steps + 1 == pipe_.steps) return;  // the last step of a loop is passed on to nobody
-    const std::uint32_t part = std::min(unit, loop_of(old).units() - 1);
-    waits_.push_back({at(old + 1, (hop + 1) % hops_, Stage::copy, part), pipe_.hops[hop].credit_latency});
+void PipelineWalk<Value, Make>::wait_for_receiver(const Move& move, std::uint32_t unit) {
+    const std::uint64_t mine = number(move.at);
+    if (mine < pipe_.chunks_in_flight) return;
+    const std::uint64_t old = mine - pipe_.chunks_in_flight;
+    const std::uint32_t count = order_.per_loop(move.at.hop);
+    const std::uint64_t walked = old / count;
+    const auto nth = static_cast<std::uint32_t>(old % count);
+    const std::uint32_t part = std::min(unit, loop_of(walked).units() - 1);
+    order_.passed_on({move.at.hop, nth}, [&](const TransferRef& by) {
+        if (number(by, walked) < made_[by.hop])
+            waits_.push_back(
+                {kept_[slot(by.hop, number(by, walked), Stage::copy, part)], pipe_.hops[move.at.hop].credit_latency});
+    });
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::wait_for_own_buffer(std::uint32_t hop, std::uint32_t message) {
-    if (chunk_ < pipe_.chunks_in_flight) return;
-    const std::uint64_t old = chunk_ - pipe_.chunks_in_flight;
-    const std::uint32_t part = loop_of(old).whole_message ? 0 : std::min(message, loop_of(old).units() - 1);
-    waits_.push_back({at(old, hop, Stage::flight, part), pipe_.hops[hop].credit_latency});
+void PipelineWalk<Value, Make>::wait_for_own_buffer(const Move& move, std::uint32_t message) {
+    const std::uint64_t mine = number(move.at);
+    if (mine < pipe_.chunks_in_flight) return;
+    const std::uint64_t old = mine - pipe_.chunks_in_flight;
+    const Loop& its_loop = loop_of(old / order_.per_loop(move.at.hop));
+    const std::uint32_t part = its_loop.whole_message ? 0 : std::min(message, its_loop.units() - 1);
+    waits_.push_back({kept_[slot(move.at.hop, old, Stage::flight, part)], pipe_.hops[move.at.hop].credit_latency});
 }
 
 template <class Value, class Make>
@@ -199,6 +239,58 @@ Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double data
     const Cell cell{hop, stage, data * pipe_.wire_per_data};
     last = {true, make_(cell, std::span<const After<Value>>(waits_))};
     return last.cell;
+}
+
+// All that the next loops can depend on: the values kept, the latest last.
+template <class Value, class Make>
+std::vector<std::int64_t> PipelineWalk<Value, Make>::state() const {
+    std::vector<std::int64_t> all;
+    const std::uint32_t units = loop().units();
+    for (std::uint32_t hop = 0; hop < pipe_.hops.size(); ++hop) {
+        const bool flies = pipe_.hops[hop].leaves_domain;
+        for (std::uint64_t n = made_[hop] - window_[hop]; n < made_[hop]; ++n) {
+            for (std::uint32_t u = 0; u < units; ++u) all.push_back(kept_[slot(hop, n, Stage::copy, u)].fs);
+            for (std::uint32_t u = 0; flies && u <= message_of(loop(), units - 1); ++u)
+                all.push_back(kept_[slot(hop, n, Stage::flight, u)].fs);
+        }
+    }
+    return all;
+}
+
+// The recurrence is linear in (max,+): when all that the future depends on is what it was d loops ago, later by the
+// same time everywhere, each further d equal loops add that time again.
+template <class Value, class Make>
+void PipelineWalk<Value, Make>::skip_repeats() {
+    const std::uint32_t at = walked_.back();
+    const auto alike = [&](std::uint32_t a, std::uint32_t b) {
+        return pipe_.loops[a].chunk == pipe_.loops[b].chunk && pipe_.loops[a].unit == pipe_.loops[b].unit;
+    };
+    if (at + kLongestPeriod >= pipe_.loops.size() || !alike(at, static_cast<std::uint32_t>(pipe_.loops.size() - 2))) {
+        earlier_.clear();
+        return;
+    }
+    for (std::uint32_t hop = 0; hop < pipe_.hops.size(); ++hop)
+        if (made_[hop] < std::uint64_t{window_[hop]} || order_.per_loop(hop) == 0) return;
+    std::vector<std::int64_t> now = state();
+    for (std::size_t d = 1; d <= earlier_.size(); ++d) {
+        const auto& then = earlier_[earlier_.size() - d];
+        const std::int64_t step = now.front() - then.front();
+        bool repeats = true;
+        for (std::size_t i = 0; i < now.size() && repeats; ++i) repeats = now[i] - then[i] == step;
+        if (!repeats) continue;
+        // The last loop may be cut short, and one more stands before it.
+        const auto times = static_cast<std::int64_t>((pipe_.loops.size() - 2 - at) / d);
+        if (times < 1) break;
+        if (step > 0 && times > SimTime::max().fs / 2 / step) throw LimitReached("a run of more than 2.56 hours");
+        for (Value& value : kept_) value.fs += times * step;
+        for (auto* lasts : {&last_copy_, &last_flight_})
+            for (Last& last : *lasts) last.cell.fs += times * step;
+        walked_.back() = at + static_cast<std::uint32_t>(times * static_cast<std::int64_t>(d));
+        earlier_.clear();
+        return;
+    }
+    earlier_.push_back(std::move(now));
+    if (earlier_.size() > kLongestPeriod) earlier_.pop_front();
 }
 
 // All cells of `pipe` in order; see PipelineWalk.

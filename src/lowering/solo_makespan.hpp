@@ -11,14 +11,21 @@
 #pragma once
 
 #include "fmsim/base.hpp"
-#include "ring_costs.hpp"
+#include "hop_costs.hpp"
 
 namespace fmsim {
+
+// When a hop's bytes are on their links: from the first to the last.
+struct BusyWindow {
+    SimTime begin = SimTime::max();
+    SimTime end;
+};
 
 struct SoloRun {
     SimTime makespan;      // from the first byte to the arrival of the last
     double busiest{};      // seconds that the busiest stage works; the channel's rate alone is its bytes / this
     double own_busiest{};  // the same if links were no limit
+    std::vector<BusyWindow> windows;  // of the hops of one period
 };
 
 SoloRun solo_run(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed);
@@ -28,6 +35,6 @@ Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, const Cha
                      std::size_t period);
 
 // The smallest number of hops after which a ring repeats itself.
-std::size_t period_of(const ChannelOnLinks& placed);
+std::size_t period_of(const Channel& channel, const ChannelOnLinks& placed);
 
 }  // namespace fmsim

@@ -10,10 +10,9 @@
 namespace fmsim {
 namespace {
 
-// What one edge of all rings together carries: out of a domain the NICs beside the group's GPUs, inside one a GPU's
-// NVLink. Of the domains the poorest; without faults and without the network's upper layers, so that no ring is faster.
-BytesPerSecond edge_rate(const Topology& topology, const Group& group) {
-    if (group.parts.size() == 1) return topology.type_of(group.parts[0].domain).instance.nvlink->carries();
+// What goes in or out of a domain over its NICs at once: of the group's domains the poorest; without faults and without
+// the network's upper layers, so that nothing is faster.
+BytesPerSecond domain_rate(const Topology& topology, const Group& group) {
     BytesPerSecond least{std::numeric_limits<double>::infinity()};
     std::set<std::pair<const DomainType*, std::size_t>> seen;
     for (const Group::Part& part : group.parts) {
@@ -27,21 +26,50 @@ BytesPerSecond edge_rate(const Topology& topology, const Group& group) {
     return least;
 }
 
-Schedule plan(const Call& call, const Topology& topology, const Group& group, const Nccl& nccl, const Pins& pins) {
-    const Choice choice = choose(call.collective, call.size, topology, group, nccl, pins);
-    return choice.algorithm->plan(topology, group,
-                                  {.size = call.size,
-                                   .protocol = choice.protocol,
-                                   .channels = choice.channels,
-                                   .shape = &nccl.shape,
-                                   .simple_buffer = topology.type_of(group.parts[0].domain).instance.simple_buffer});
+// Of one GPU over NVLink, as large transfers reach it.
+BytesPerSecond gpu_rate(const Topology& topology, const Group& group) {
+    BytesPerSecond most{0};
+    for (const Group::Part& part : group.parts) {
+        const auto& nvlink = topology.type_of(part.domain).instance.nvlink;
+        if (nvlink) most = std::max(most, nvlink->carries());
+    }
+    return most;
 }
 
-SimTime closed_form(const Schedule& schedule, std::uint32_t ranks, BytesPerSecond rate) {
-    for (const Algorithm& row : algorithms())
-        if (row.name == schedule.algorithm && row.does == schedule.collective)
-            return from_seconds(static_cast<double>(schedule.size.count) * row.edge_bytes(ranks) / rate.value);
-    return {};
+class ClosedForm {
+public:
+    ClosedForm(const Topology& topology, const Group& group)
+        : group_(group),
+          gpu_(gpu_rate(topology, group)),
+          domain_(group.parts.size() > 1 ? domain_rate(topology, group) : BytesPerSecond{}) {}
+
+    SimTime of(const Schedule& schedule) const {
+        const Algorithm* const row = find_algorithm(schedule.algorithm, schedule.collective);
+        const LeastBytes least = row != nullptr ? row->least(group_) : LeastBytes{};
+        const auto size = static_cast<double>(schedule.size.count);
+        // Between domains a GPU has its NICs beside its NVLink, so there only the domain's bytes count.
+        const double bytes = group_.parts.size() > 1 ? least.domain : least.gpu;
+        const BytesPerSecond rate = group_.parts.size() > 1 ? domain_ : gpu_;
+        return bytes > 0 ? from_seconds(size * bytes / rate.value) : SimTime{};
+    }
+
+private:
+    const Group& group_;
+    BytesPerSecond gpu_, domain_;
+};
+
+Schedule plan(const Call& call, const Topology& topology, const Group& group, const Nccl& nccl, const Pins& pins) {
+    const Choice choice = choose(call.collective, call.size, topology, group, nccl, pins);
+    const InstanceType& type = topology.type_of(group.parts[0].domain).instance;
+    return choice.algorithm->plan(topology, group,
+                                  {.size = call.size,
+                                   .protocol = choice.algorithm->simple_only ? Protocol::simple : choice.protocol,
+                                   .channels = choice.channels,
+                                   .chunk = choice.chunk,
+                                   .parts = choice.parts,
+                                   .pxn = choice.pxn,
+                                   .shape = &nccl.shape,
+                                   .simple_buffer = type.simple_buffer});
 }
 
 void check_group(const Group& group) {
@@ -71,21 +99,30 @@ Prediction predict(const Topology& topology, const Group& group, const Job& job,
     std::vector<Schedule> schedules;
     for (const Call& call : job.calls) schedules.push_back(plan(call, topology, group, nccl, options.pins));
 
+    std::vector<Step> steps;
+    for (std::uint32_t i = 0; i < schedules.size(); ++i)
+        steps.push_back({.after = i > 0 ? std::vector{i - 1} : std::vector<std::uint32_t>{},
+                         .not_before = {},
+                         .takes = {},
+                         .schedule = &schedules[i],
+                         .group = &group});
+
     Prediction prediction;
-    prediction.lowered = lower(topology, group, schedules, options.fidelity);
+    prediction.lowered = lower(topology, steps, options.fidelity);
     prediction.timeline = run(prediction.lowered.system);
     prediction.end = prediction.timeline.end;
-    const BytesPerSecond rate = edge_rate(topology, group);
+    const ClosedForm closed_form(topology, group);
     for (std::size_t i = 0; i < schedules.size(); ++i) {
-        const CallSpan& span = prediction.lowered.calls[i];
-        prediction.calls.push_back(
-            {.call = job.calls[i],
-             .algorithm = std::string(schedules[i].algorithm),
-             .protocol = schedules[i].protocol,
-             .channels = static_cast<std::uint32_t>(schedules[i].channels.size()),
-             .started = prediction.timeline.started[span.launch],
-             .ended = prediction.timeline.ended[span.done],
-             .closed_form = closed_form(schedules[i], static_cast<std::uint32_t>(group.places.size()), rate)});
+        const StepSpan& span = prediction.lowered.steps[i];
+        prediction.calls.push_back({.call = job.calls[i],
+                                    .algorithm = std::string(schedules[i].algorithm),
+                                    .protocol = schedules[i].protocol,
+                                    .channels = schedules[i].exchange
+                                                    ? schedules[i].exchange->channels
+                                                    : static_cast<std::uint32_t>(schedules[i].channels.size()),
+                                    .started = prediction.timeline.started[span.launch],
+                                    .ended = prediction.timeline.ended[span.done],
+                                    .closed_form = closed_form.of(schedules[i])});
     }
     return prediction;
 }

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "toy/toy.hpp"
 #include "fmsim/collective.hpp"
 #include "fmsim/formats.hpp"
+#include "toy/toy.hpp"
 
 namespace fmsim {
 namespace {
@@ -22,12 +22,12 @@ Topology p5(std::uint32_t count) {
 }
 
 Schedule plan(const Topology& net, const Nccl& nccl, Bytes size, Protocol protocol, std::uint32_t channels) {
-    return plan_ring_all_reduce(net, toy::everyone(net),
-                                {.size = size,
-                                 .protocol = protocol,
-                                 .channels = channels,
-                                 .shape = &nccl.shape,
-                                 .simple_buffer = net.cluster.blocks[0].type.instance.simple_buffer});
+    return toy::plan("Ring", Collective::all_reduce, net, toy::everyone(net),
+                     {.size = size,
+                      .protocol = protocol,
+                      .channels = channels,
+                      .shape = &nccl.shape,
+                      .simple_buffer = net.cluster.blocks[0].type.instance.simple_buffer});
 }
 
 std::vector<std::uint32_t> from_rank_zero(const Channel& channel) {

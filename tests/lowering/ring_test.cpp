@@ -128,7 +128,8 @@ TEST_CASE("with everything pinned, more bytes, less capacity or more latency nev
         worse.blocks[0].type.instance.nvlink->efficiency *= 0.7;
         CHECK(time(worse, Bytes{size}) >= now);
         worse = cluster;
-        worse.blocks[0].type.instance.nic->hop_latency[protocol] = worse.blocks[0].type.instance.nic->hop_latency[protocol] + 3_us;
+        worse.blocks[0].type.instance.nic->hop_latency[protocol] =
+            worse.blocks[0].type.instance.nic->hop_latency[protocol] + 3_us;
         CHECK(time(worse, Bytes{size}) >= now);
     }
 }

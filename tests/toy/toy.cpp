@@ -25,7 +25,10 @@ Cluster cluster(const Machine& machine) {
                                        .rate = machine.nvlink,
                                        .efficiency = 1,
                                        .hop_latency = all(machine.nvlink_latency),
-                                       .wire_latency = machine.nvlink_latency},
+                                       .wire_latency = machine.nvlink_latency,
+                                       .multicast = true,
+                                       .switch_efficiency = 1,
+                                       .switch_latency = machine.nvlink_latency},
                       .nic = Nic{.name = "toy-nic",
                                  .fabric = "wire",
                                  .spreading = Spreading::spray,
@@ -52,6 +55,11 @@ Cluster cluster(const Machine& machine) {
     return {.name = "toy", .blocks = {{{"toy", type, 1, search, search}, machine.instances}}};
 }
 
+Schedule plan(std::string_view algorithm, Collective collective, const Topology& topology, const Group& group,
+              const PlanRequest& request) {
+    return find_algorithm(algorithm, collective)->plan(topology, group, request);
+}
+
 Group everyone(const Topology& topology) { return group_of(topology, linear_placement(topology, 0, 0)); }
 
 Nccl nccl(std::uint32_t slices) {
@@ -68,7 +76,9 @@ Nccl nccl(std::uint32_t slices) {
                         .least_traffic = {1},
                         .ll_traffic = 1,
                         .split_alignment = {1},
-                        .slices_least_part = 1u << 31},
+                        .slices_least_part = 1u << 31,
+                        .tree_up_share = all(0.5),
+                        .most_nvls_heads = 32},
               .tuning = {}};
     nccl.tuning.most_threads = all(1u);
     nccl.tuning.bytes_a_thread = all(std::int64_t{1});

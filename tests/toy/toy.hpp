@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "fmsim/choice.hpp"
 #include "fmsim/topology.hpp"
@@ -25,6 +26,10 @@ Cluster cluster(const Machine& machine);
 
 // All GPUs, in order.
 Group everyone(const Topology& topology);
+
+// The schedule of a row of the catalogue of algorithms.
+Schedule plan(std::string_view algorithm, Collective collective, const Topology& topology, const Group& group,
+              const PlanRequest& request);
 
 // Every protocol moves whole chunks as they are, without flags, in one loop and `slices` slices.
 Nccl nccl(std::uint32_t slices = 1);

@@ -8,18 +8,21 @@
 
 #include "fmsim/collective.hpp"
 #include "fmsim/topology.hpp"
+#include "loop_order.hpp"
 #include "pipeline.hpp"
 
 namespace fmsim {
 
 // A channel's hops on the machine. Rates count wire bytes a second.
 struct HopOnLinks {
-    Route route;
+    Route route;  // shares may exceed 1: what a link spends on a byte that its switch reduces
     bool leaves_domain{};
     SimTime latency;
     SimTime credit_latency;
     double copy_limit{};   // of the SM
-    double links_share{};  // what the links of the route give when all channels of the operation flow
+    double links_share{};  // what the links of the route give when all hops of the operation flow at once
+    double alone_share{};  // and what they give while it flows, since not all others do: see placed_alone
+    std::uint32_t lane{};
 };
 // Whether two hops cost the same, whatever the links they take.
 bool cost_alike(const HopOnLinks& a, const HopOnLinks& b);
@@ -36,7 +39,16 @@ bool on_route(const HopOnLinks& hop, Stage stage);
 // Wire bytes a second that a stage is held to by itself: a copy by its SM; a flight by nothing.
 double own_limit(const HopOnLinks& hop, Stage stage);
 
-// Wire bytes a second of a stage when the operation has the machine to itself.
+// Wire bytes a second of a stage when the operation has the machine to itself: when all its hops flow, and while this
+// one does.
+double full_rate(const HopOnLinks& hop, Stage stage);
 double solo_rate(const HopOnLinks& hop, Stage stage);
+
+// Latency of data between two ranks of different domains, and of a credit back.
+SimTime network_latency(const InstanceType& sender, const InstanceType& receiver, Protocol protocol);
+SimTime network_credit(const InstanceType& sender, const InstanceType& receiver);
+
+// Throws Infeasible when a link of the route is down.
+void refuse_down(const Topology& topology, const Route& route);
 
 }  // namespace fmsim

@@ -1,0 +1,116 @@
+// An exchange in `stream`: the messages of a level flow together, each link with its part of the bytes, as fast as the
+// busiest of links, proxies and copiers lets them.
+//
+//   delay = the flight of the last byte + the copies of the first chunks, which no flight overlaps: a rank's kernel
+//           works on all its messages at once
+//
+// By hand: 2 domains of 8 GPUs with 50 GB/s of NIC each, 8 GiB a rank: each rank sends 8/16 of it to the other domain,
+// 4 GiB / 50 GB/s = 86 ms, and 7/16 over NVLink, which is over long before.
+#include "exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "gpu_parts.hpp"
+#include "hop_costs.hpp"
+
+namespace fmsim {
+namespace {
+
+// The GPU by whose NIC a message leaves: by PXN the neighbour of the receiver's number, where there is one.
+std::uint32_t exit_gpu(const Topology& topology, const Exchange& exchange, GpuPlace from, GpuPlace to) {
+    const DomainType& type = topology.type_of(from.domain);
+    if (!exchange.pxn || !type.instance.nvlink || type.gpus() == 1) return from.gpu;
+    return to.gpu % type.gpus();
+}
+
+std::uint32_t nic_group(const DomainType& type, std::uint32_t gpu) { return gpu * type.groups() / type.gpus(); }
+
+std::uint32_t level_of(const Topology& topology, GpuPlace from, GpuPlace to) {
+    if (from.domain == to.domain) return 0;
+    return topology.leaf_of(topology.instance_of(from)) == topology.leaf_of(topology.instance_of(to)) ? 1 : 2;
+}
+
+// Sums of one level.
+struct Level {
+    std::map<ResourceId, double> bytes;         // on links
+    std::map<ResourceId, double> seconds;       // of proxies and copiers
+    double slowest{};                           // seconds that the longest message needs by its own channels
+    std::map<ResourceId, double> first_copies;  // seconds of copiers
+    double first_copy{};                        // of one message by its own channel
+    SimTime latency;
+
+    void add(const MessageOnLinks& message) {
+        for (const auto& [link, share] : message.route) bytes[ResourceId{link.value}] += share * message.bytes;
+        if (message.leaves_domain) seconds[message.proxy] += message.messages * message.message_seconds;
+        seconds[message.copier] += message.bytes * message.copier_seconds;
+        slowest = std::max(slowest, message.bytes / (message.parts * message.copy_limit));
+        if (message.leaves_domain) {
+            const double piece = message.bytes / message.messages;
+            first_copies[message.copier] += message.parts * piece * message.copier_seconds;
+            first_copy = std::max(first_copy, piece / message.copy_limit);
+        }
+        latency = std::max(latency, message.latency);
+    }
+    LevelFlow flow() const {
+        LevelFlow flow;
+        for (const auto& [link, there] : bytes) flow.work = std::max(flow.work, there);
+        if (flow.work <= 0) return flow;
+        for (const auto* uses : {&bytes, &seconds})
+            for (const auto& [resource, there] : *uses)
+                if (there > 0) flow.uses.push_back({resource, there / flow.work});
+        flow.rate_limit = flow.work / slowest;
+        double first = first_copy;
+        for (const auto& [copier, there] : first_copies) first = std::max(first, there);
+        flow.delay = latency + from_seconds(first);
+        return flow;
+    }
+};
+
+}  // namespace
+
+MessageOnLinks place(const Topology& topology, const Group& group, const Schedule& schedule, const Message& message) {
+    const Exchange& exchange = *schedule.exchange;
+    const GpuPlace from = group.places[message.from], to = group.places[message.to];
+    const DomainType& sends = topology.type_of(from.domain);
+    const DomainType& receives = topology.type_of(to.domain);
+    MessageOnLinks placed{.level = level_of(topology, from, to), .leaves_domain = from.domain != to.domain};
+    placed.bytes = message.bytes * schedule.wire_per_data;
+    placed.parts = exchange.parts;
+    placed.copy_limit = sends.instance.gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data;
+    placed.copier_seconds = 1 / (placed.copy_limit * exchange.channels);
+    placed.copier = resource_of(topology, from, GpuPart::copier);
+    const double chunk = static_cast<double>(exchange.chunk.count);
+    placed.messages = exchange.parts * std::max(1.0, std::ceil(message.bytes / exchange.parts / chunk - 1e-9));
+    if (placed.leaves_domain) {
+        const std::uint32_t exit = exit_gpu(topology, exchange, from, to);
+        const std::uint64_t flow = std::uint64_t{message.from} * group.places.size() + message.to;
+        placed.route = topology.network_route(from, nic_group(sends, exit), nic_group(receives, to.gpu), to, flow);
+        placed.proxy = resource_of(topology, {from.domain, exit}, GpuPart::proxy);
+        placed.latency = network_latency(sends.instance, receives.instance, schedule.protocol);
+        placed.credit_latency = network_credit(sends.instance, receives.instance);
+        placed.message_seconds = seconds(sends.instance.nic->message_cost);
+    } else {
+        placed.route = topology.nvlink_route(from, to);
+        placed.latency = sends.instance.nvlink->hop_latency[schedule.protocol];
+        placed.credit_latency = sends.instance.nvlink->wire_latency;
+    }
+    refuse_down(topology, placed.route);
+    return placed;
+}
+
+std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule) {
+    std::vector<Level> levels(kLevels);
+    const Exchange& exchange = *schedule.exchange;
+    each_message(exchange, static_cast<std::uint32_t>(group.places.size()), [&](const Message& message) {
+        if (message.from == message.to || message.bytes <= 0) return;
+        const MessageOnLinks placed = place(topology, group, schedule, message);
+        levels[placed.level].add(placed);
+    });
+    std::vector<LevelFlow> flows;
+    for (const Level& level : levels) flows.push_back(level.flow());
+    return flows;
+}
+
+}  // namespace fmsim

@@ -1,0 +1,146 @@
+#include "hop_costs.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace fmsim {
+namespace {
+
+// In and out of the NVSwitch that reduces or multicasts: all ranks of the part on one side, the head on the other.
+Route switch_route(const Topology& topology, const Group& group, const Hop& hop) {
+    const auto& members = group.parts[hop.part].positions;
+    const NvLink& nvlink = *topology.type_of(group.parts[hop.part].domain).instance.nvlink;
+    const double share = nvlink.efficiency / nvlink.switch_efficiency;
+    const std::uint32_t head = hop.way == Way::gather ? hop.to : hop.from;
+    const std::uint32_t other = members[members[0] == head ? 1 : 0];
+    const auto between = [&](std::uint32_t from, std::uint32_t to) {
+        return topology.nvlink_route(group.places[from], group.places[to]);
+    };
+    Route route;
+    for (const std::uint32_t member : members) {
+        const std::uint32_t peer = member == head ? other : head;
+        if (hop.way == Way::gather)
+            route.push_back({between(member, peer).front().link, share});
+        else
+            route.push_back({between(peer, member).back().link, share});
+    }
+    if (hop.way == Way::gather)
+        route.push_back({between(other, head).back().link, share});
+    else
+        route.push_back({between(head, other).front().link, share});
+    return route;
+}
+
+// `flow` tells the transfers of a hashing network apart.
+HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Hop& hop,
+                    std::uint64_t flow) {
+    const GpuPlace from = group.places[hop.from];
+    const GpuPlace to = group.places[hop.to];
+    const InstanceType& sender = topology.type_of(from.domain).instance;
+    const InstanceType& receiver = topology.type_of(to.domain).instance;
+    HopOnLinks placed;
+    placed.leaves_domain = hop.leaves_domain();
+    placed.copy_limit = sender.gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data * hop.sm_share;
+    switch (hop.way) {
+        case Way::local:
+            break;
+        case Way::nvlink:
+            placed.route = topology.nvlink_route(from, to);
+            placed.latency = sender.nvlink->hop_latency[schedule.protocol];
+            placed.credit_latency = sender.nvlink->wire_latency;
+            break;
+        case Way::network:
+            placed.route = topology.network_route(from, hop.leave_group, hop.enter_group, to, flow);
+            placed.latency = network_latency(sender, receiver, schedule.protocol);
+            placed.credit_latency = network_credit(sender, receiver);
+            break;
+        case Way::gather:
+        case Way::multicast:
+            placed.route = switch_route(topology, group, hop);
+            placed.latency = sender.nvlink->switch_latency;
+            placed.credit_latency = sender.nvlink->wire_latency;
+            break;
+    }
+    refuse_down(topology, placed.route);
+    return placed;
+}
+
+// Of each channel, what its hops ask of each link in a loop. Hops of one lane never flow at the same time, so the one
+// that asks most counts.
+void add_demand(Column<LinkId, double>& demand, const ChannelOnLinks& placed, const LoopOrder& order, bool one_lane) {
+    if (!one_lane) {
+        for (std::uint32_t h = 0; h < placed.hops.size(); ++h)
+            for (const auto& [link, share] : placed.hops[h].route) demand[link] += share * order.chunks_a_loop(h);
+        return;
+    }
+    std::map<LinkId, double> most;
+    for (const HopOnLinks& hop : placed.hops)
+        for (const auto& [link, share] : hop.route) most[link] = std::max(most[link], share);
+    for (const auto& [link, share] : most) demand[link] += share;
+}
+
+}  // namespace
+
+std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule) {
+    std::vector<ChannelOnLinks> channels(schedule.channels.size());
+    Column<LinkId, double> demand;
+    demand.rows.resize(topology.links.size());
+    std::vector<LoopOrder> orders;
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+        const Channel& channel = schedule.channels[c];
+        orders.emplace_back(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
+        for (std::uint32_t h = 0; h < channel.hops.size(); ++h) {
+            const Hop& hop = channel.hops[h];
+            const std::uint64_t flow = c * group.places.size() + hop.from;
+            channels[c].hops.push_back(on_links(topology, group, schedule, hop, flow));
+            channels[c].hops.back().lane = schedule.one_lane_a_rank ? hop.from : h;
+        }
+        add_demand(demand, channels[c], orders[c], schedule.one_lane_a_rank);
+    }
+    for (std::size_t c = 0; c < channels.size(); ++c)
+        for (std::uint32_t h = 0; h < channels[c].hops.size(); ++h) {
+            HopOnLinks& hop = channels[c].hops[h];
+            hop.links_share = std::numeric_limits<double>::infinity();
+            const double chunks = schedule.one_lane_a_rank ? 1 : orders[c].chunks_a_loop(h);
+            for (const auto& [link, share] : hop.route)
+                hop.links_share = std::min(hop.links_share, topology.links[link].rate.value * chunks / demand[link]);
+            hop.alone_share = hop.links_share;
+        }
+    return channels;
+}
+
+SimTime network_latency(const InstanceType& sender, const InstanceType& receiver, Protocol protocol) {
+    return std::max(sender.nic->hop_latency[protocol], receiver.nic->hop_latency[protocol]);
+}
+
+SimTime network_credit(const InstanceType& sender, const InstanceType& receiver) {
+    return std::max(sender.nic->wire_latency, receiver.nic->wire_latency);
+}
+
+void refuse_down(const Topology& topology, const Route& route) {
+    for (const auto& [link, share] : route)
+        if (topology.links[link].rate.value <= 0)
+            throw Infeasible(topology.name(link) + " is down, and the schedule needs it");
+}
+
+bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
+    return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
+           a.copy_limit == b.copy_limit && a.links_share == b.links_share && a.alone_share == b.alone_share;
+}
+
+bool on_route(const HopOnLinks& hop, Stage stage) { return hop.leaves_domain == (stage == Stage::flight); }
+
+double own_limit(const HopOnLinks& hop, Stage stage) {
+    return stage == Stage::copy ? hop.copy_limit : std::numeric_limits<double>::infinity();
+}
+
+double full_rate(const HopOnLinks& hop, Stage stage) {
+    return on_route(hop, stage) ? std::min(own_limit(hop, stage), hop.links_share) : own_limit(hop, stage);
+}
+
+double solo_rate(const HopOnLinks& hop, Stage stage) {
+    return on_route(hop, stage) ? std::min(own_limit(hop, stage), hop.alone_share) : own_limit(hop, stage);
+}
+
+}  // namespace fmsim
