@@ -40,8 +40,9 @@ std::vector<Constant> constants() {
         if (capability != kBlackwell[0]) return;
         change(facts.at(kBlackwell[1]));
     };
-    const auto add = [&](std::string name, double first, std::vector<std::uint32_t> on_gpus, auto change) {
-        all.push_back({std::move(name), first, [=](FactsByGpu& facts, double value) {
+    const auto add = [&](const std::string& name, double first, const std::vector<std::uint32_t>& on_gpus,
+                         auto change) {
+        all.push_back({name, first, [=](FactsByGpu& facts, double value) {
                            for (const std::uint32_t gpu : on_gpus)
                                on(facts, gpu, [&](KernelFacts& f) { change(f, value); });
                        }});
@@ -63,7 +64,8 @@ std::vector<Constant> constants() {
     add("hopper feed GB/s", 75, {kHopper}, feed);
     add("launch gap us", 2, {kAmpere, kHopper, kBlackwell[0]},
         [=](KernelFacts& f, double v) { f.launch.gap = span(v); });
-    const auto attention = [&](std::string words, std::uint32_t gpu, const char* name, double matmul, double pairs) {
+    const auto attention = [&](const std::string& words, std::uint32_t gpu, const char* name, double matmul,
+                               double pairs) {
         add(words + " matmul", matmul, {gpu}, [=](KernelFacts& f, double v) { f.attention.at(name).matmul = v; });
         add(words + " Gpairs/s", pairs, {gpu},
             [=](KernelFacts& f, double v) { f.attention.at(name).pairs_a_second = v * 1e9; });

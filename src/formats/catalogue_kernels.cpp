@@ -1,6 +1,4 @@
 // The catalogue's facts about kernels: a GPU -> those of its generation.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "fmsim/formats.hpp"
@@ -61,17 +59,24 @@ bool runs_on(const Spot& capabilities, std::uint32_t wanted) {
 
 }  // namespace
 
-KernelFacts Catalogue::kernels(const Gpu& gpu) const {
-    for (const auto& [path, text] : files_) {
+std::optional<std::string> kernels_file(const Files& files, const Gpu& gpu) {
+    for (const auto& [path, text] : files) {
         if (!path.starts_with(kFolder)) continue;
         Document document(text, path, "kernels");
-        if (!runs_on(value(document.root()["compute_capabilities"]), gpu.compute_capability)) continue;
-        KernelFacts facts = facts_of(document.root());
-        document.finish();
-        return facts;
+        if (runs_on(value(document.root()["compute_capabilities"]), gpu.compute_capability)) return path;
     }
-    throw Infeasible(fmt::format("nothing is known about kernels on {}, of compute capability {}", gpu.name,
-                                 gpu.compute_capability));
+    return std::nullopt;
+}
+
+KernelFacts Catalogue::kernels(const Gpu& gpu) const {
+    const auto path = kernels_file(files_, gpu);
+    if (!path)
+        throw Infeasible(fmt::format("nothing is known about kernels on {}, of compute capability {}", gpu.name,
+                                     gpu.compute_capability));
+    Document document(files_.at(*path), *path, "kernels");
+    KernelFacts facts = facts_of(document.root());
+    document.finish();
+    return facts;
 }
 
 }  // namespace fmsim
