@@ -16,6 +16,7 @@
 #include "fmsim/base.hpp"
 #include "fmsim/choice.hpp"
 #include "fmsim/engine.hpp"
+#include "fmsim/kernels.hpp"
 #include "fmsim/topology.hpp"
 #include "fmsim/workload.hpp"
 
@@ -35,6 +36,7 @@ public:
     DomainType domain(std::string_view name) const;  // of one instance, where the name is an instance type's
     Cluster cluster(std::string_view words) const;   // "u-p6e-gb200x72:4", or "p5.48xlarge" for one
     Nccl nccl() const;
+    KernelFacts kernels(const Gpu& gpu) const;  // of its generation
     // Every value of a machine and of its parts, with its source.
     std::vector<SourcedValue> sources(std::string_view name) const;
     // Changes when any value of any file does; layout and key order do not count.

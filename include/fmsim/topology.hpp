@@ -45,8 +45,9 @@ struct Gpu {
     Bytes memory;                        // HBM
     BytesPerSecond memory_rate;          // as published
     std::map<std::string, FlopsPerSecond>
-        peak;  // dense, by type: "bf16", "fp8", "fp4"; what it has no units for is absent
+        peak;  // dense, by type: "bf16", "tf32", "fp8", "fp4"; what it has no units for is absent
     PerProtocol<BytesPerSecond> channel_rate;  // data that the one SM of a channel can receive, reduce and send
+    std::uint32_t sms{};                       // streaming multiprocessors that kernels can use
 };
 
 struct NvLink {

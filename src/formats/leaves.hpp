@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,5 +28,8 @@ using Files = std::map<std::string, std::string>;  // text by path, as in Catalo
 
 // Throws InputError, in the name of the file that wanted it, when there is no such file.
 const std::string& text_of(const Files& files, const std::string& path, const std::string& wanted_by);
+
+// Of the facts about kernels on a GPU's generation; nothing when no file knows it.
+std::optional<std::string> kernels_file(const Files& files, const Gpu& gpu);
 
 }  // namespace fmsim

@@ -42,7 +42,8 @@ Gpu gpu_of(const Spot& root) {
             .memory = value(root["memory"]).bytes(),
             .memory_rate = value(root["memory_rate"]).rate(),
             .peak = {},
-            .channel_rate = per_protocol<BytesPerSecond>(root["channel_rate"], [](const Spot& s) { return s.rate(); })};
+            .channel_rate = per_protocol<BytesPerSecond>(root["channel_rate"], [](const Spot& s) { return s.rate(); }),
+            .sms = value(root["sms"]).count()};
     const Spot peak = root["peak"];
     for (const auto& [type, leaf] : peak.json().items())
         if (!type.starts_with("x-")) gpu.peak[type] = flops(value(peak[type]));

@@ -1,10 +1,12 @@
-// All values of a machine with their sources: of its own file and of the files that its values name.
+// All values of a machine with their sources: of its own file, of the files that its values name, and of its GPU's
+// generation.
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "document.hpp"
 #include "fmsim/formats.hpp"
+#include "leaves.hpp"
 
 namespace fmsim {
 namespace {
@@ -52,13 +54,14 @@ private:
 }  // namespace
 
 std::vector<SourcedValue> Catalogue::sources(std::string_view name) const {
-    domain(name);  // refuses a name that there is not, and files that are wrong
+    const DomainType type = domain(name);  // refuses a name that there is not, and files that are wrong
     Collect collect(files_);
     const std::string file = std::string(name) + ".json";
     for (const char* folder : {"domains/", "instances/"})
         if (files_.contains(folder + file)) collect.file(folder + file);
     // A board read from its name: what all of its kind share.
     if (collect.values.empty()) collect.file("hgx.json");
+    if (const auto kernels = kernels_file(files_, type.instance.gpu)) collect.file(*kernels);
     return std::move(collect.values);
 }
 

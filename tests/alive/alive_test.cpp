@@ -15,13 +15,12 @@ namespace {
 using nlohmann::json;
 using Files = std::map<std::string, std::string>;
 
-// By file and pointer. What will read them: memory and peak rates the compute and memory models, host memory and drives
-// checkpoints, prices the cost of a plan, NVLink's wire latency schedules that outrun their buffers. The PCIe and NUMA
-// links are read, but a sound machine with GPUDirect is not bound by them; one with faults, or without GPUDirect, is. A
-// NIC's line rate says what it is sold as; what it carries is what counts. A compute capability is a name made of
-// digits.
+// By file and pointer. What will read them: memory the memory model, host memory and drives checkpoints, prices the
+// cost of a plan, NVLink's wire latency schedules that outrun their buffers. The PCIe and NUMA links are read, but a
+// sound machine with GPUDirect is not bound by them; one with faults, or without GPUDirect, is. A NIC's line rate says
+// what it is sold as; what it carries is what counts. A compute capability is a name made of digits.
 const std::vector<std::regex> kOnlyListed{
-    std::regex("gpus/.*json/(memory|memory_rate|peak/.*|compute_capability)"),
+    std::regex("gpus/.*json/(memory|compute_capability)"),
     std::regex("instances/.*json/(host_memory|drives/.*|price/.*|pcie/.*_rate|nics/pcie_rate)"),
     std::regex("(instances|domains)/.*json/nccl/alone/path_inter_rate"),
     std::regex("links/.*json/wire_latency"),
@@ -78,6 +77,37 @@ std::string predictions(const Catalogue& catalogue, const std::string& machine) 
     return all;
 }
 
+// Kernels of every kind on a machine's GPU: each precision it has units for, each implementation of attention.
+std::string kernel_times(const Catalogue& catalogue, const std::string& machine) {
+    const Gpu gpu = catalogue.domain(machine).instance.gpu;
+    const KernelFacts facts = catalogue.kernels(gpu);
+    std::vector<Kernel> kernels{Traffic{.reads = {1 << 20}, .writes = {1 << 20}}};
+    for (const PrecisionKind& row : kPrecisions)
+        for (const std::int64_t side : {512, 8192})
+            if (gpu.peak.contains(std::string(row.peak)))
+                kernels.emplace_back(Gemm{.m = side, .n = side, .k = side, .precision = row.precision});
+    for (const auto& [implementation, its] : facts.attention)
+        for (const Pass pass : {Pass::forward, Pass::backward})
+            kernels.emplace_back(Attention{.heads = 16,
+                                           .kv_heads = 16,
+                                           .queries = 1000,
+                                           .keys = 1000,
+                                           .qk_dim = 128,
+                                           .v_dim = 128,
+                                           .pass = pass,
+                                           .implementation = implementation});
+    std::string all;
+    for (const bool in_graph : {false, true}) {
+        std::vector<KernelTime> times;
+        for (const Kernel& kernel : kernels) {
+            times.push_back(time_of(kernel, gpu, facts, {.in_graph = in_graph}));
+            all += std::to_string(times.back().total().fs) + " ";
+        }
+        all += std::to_string(span_of(times, facts, {.in_graph = in_graph}).fs) + " ";
+    }
+    return all;
+}
+
 // The machines whose files, or whose parts' files, include this one.
 std::vector<std::string> machines_of(const Catalogue& catalogue, const std::string& file) {
     // A board and its NICs are read from its name: "nics/roce-400g.json" belongs to "hgx-h100-8x400-roce".
@@ -112,6 +142,7 @@ bool alive(const Files& files, const std::string& path, const std::string& point
     other[path] = root.dump();
     for (const std::string& machine : machines) {
         try {
+            if (kernel_times(Catalogue(other), machine) != kernel_times(Catalogue(files), machine)) return true;
             if (predictions(Catalogue(other), machine) != predictions(Catalogue(files), machine)) return true;
         } catch (const InputError&) {
             return true;  // a count that no longer fits the rest: read, and cared about
@@ -122,7 +153,9 @@ bool alive(const Files& files, const std::string& path, const std::string& point
 
 }  // namespace
 
-TEST_CASE("each value of an instance type, a GPU, an NVLink or a NIC moves a prediction, but for those only listed") {
+TEST_CASE(
+    "each value of an instance type, a GPU, an NVLink, a NIC or a kernel moves a prediction, but for those only "
+    "listed") {
     const Catalogue catalogue = Catalogue::shipped();
     std::set<std::string> dead;
     std::size_t moved = 0;

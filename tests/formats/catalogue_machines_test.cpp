@@ -112,6 +112,7 @@ TEST_CASE("no file of the catalogue is without a machine that uses it") {
         used.insert("gpus/" + type.gpu.name + ".json");
         if (type.nvlink) used.insert("links/" + type.nvlink->name + ".json");
         if (type.nic) used.insert("nics/" + type.nic->name + ".json");
+        used.insert("kernels/" + shipped().kernels(type.gpu).name + ".json");
     }
     for (const auto& [path, text] : shipped().files()) {
         INFO(path);

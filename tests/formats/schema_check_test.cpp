@@ -96,6 +96,8 @@ TEST_CASE("values under a reference are described by what it names") {
                           ": expected a key \"memory_rate\": an object with value, source, date and confidence; value: "
                           "a rate with a unit, such as \"400 Gb/s\"",
                           ": expected a key \"peak\": dense peak rates by type",
+                          ": expected a key \"sms\": an object with value, source, date and confidence; value: a "
+                          "whole number of 1 or more",
                           "/channel_rate: expected a key \"LL\": an object with value, source, date and confidence; "
                           "value: a rate with a unit, such as \"400 Gb/s\"",
                           "/channel_rate: expected a key \"LL128\": an object with value, source, date and confidence; "

@@ -3,6 +3,7 @@
 // The first line is the words, the second the path of the file to replace, the rest what to replace it with. What is
 // read is also built, when it is small.
 #include "fmsim/formats.hpp"
+#include "fmsim/kernels.hpp"
 #include "fmsim/topology.hpp"
 #include "fuzz/only_refusals.hpp"
 
@@ -30,6 +31,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (path.starts_with("nccl/")) {
         test::require(catalogue.hash().size() == 16);
         test::only_refusals([&] { catalogue.nccl(); });
+        return 0;
+    }
+    if (path.starts_with("kernels/")) {
+        test::only_refusals([&] {
+            const Gpu gpu = catalogue.instance("p5.48xlarge").gpu;
+            try {
+                const KernelFacts facts = catalogue.kernels(gpu);
+                time_of(Gemm{.m = 100, .n = 200, .k = 300}, gpu, facts);
+                time_of(Attention{.heads = 1, .kv_heads = 1, .queries = 100, .keys = 100, .qk_dim = 64, .v_dim = 64},
+                        gpu, facts);
+            } catch (const Infeasible&) {
+                // The file no longer speaks of this GPU.
+            }
+        });
         return 0;
     }
     test::only_refusals([&] {
