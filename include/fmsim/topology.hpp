@@ -85,6 +85,7 @@ struct RingPath {
     std::vector<std::uint32_t> gpus;
     std::uint32_t enter_group{};  // the group of NICs beside the first GPU
     std::uint32_t leave_group{};  // and beside the last
+    bool operator==(const RingPath&) const = default;
 };
 struct RingSearch {
     std::vector<RingPath> paths;  // NCCL's search channels
@@ -145,6 +146,9 @@ struct NetworkLayer {
     std::vector<std::uint32_t> sizes{};  // the same for each switch of its own, where they differ; then `children` is 0
     double oversubscription = 1;         // what comes from below / what goes up; 1: non-blocking
     std::uint32_t uplinks = 1;           // of one switch; a hashed flow takes one of them, a sprayed one all
+    // Of the first layer: its children share not one switch but one for each NIC group, and group k hangs on the k-th.
+    // To the layer above these are so many children.
+    bool rail_optimized = false;
 };
 struct Network {
     std::vector<NetworkLayer> layers;
@@ -237,7 +241,8 @@ public:
 
     std::uint32_t domains() const { return static_cast<std::uint32_t>(first_instance.size()); }
     std::uint32_t gpus() const;  // of all domains
-    // The switch of the nearest network layer that an instance hangs on; 0 where there are no layers.
+    // The switch of the nearest network layer that an instance hangs on, or its rail-optimised set of them; 0 where
+    // there are no layers.
     std::uint32_t leaf_of(InstanceId instance) const { return parent_.empty() ? 0 : parent_[0][instance.value]; }
     const DomainType& type_of(DomainId domain) const { return type_of(first_instance[domain]); }
     const DomainType& type_of(InstanceId instance) const { return cluster.blocks[instances[instance].block].type; }
@@ -265,7 +270,14 @@ private:
     std::vector<NicShare> rebalanced(InstanceId instance, std::uint32_t group) const;
     std::vector<LinkId> to_nic(InstanceId instance, std::uint32_t gpu, std::uint32_t nic, bool sends) const;
     InstanceId add_end(Route& route, GpuPlace gpu, std::uint32_t group, bool sends) const;
-    void add_climb(Route& route, InstanceId from, InstanceId to, double share, std::uint64_t flow) const;
+    struct Leaf {
+        std::uint32_t leaf{};
+        double share{};
+    };
+    std::vector<Leaf> leaves_for(InstanceId instance, std::uint32_t group) const;
+    void add_climb(Route& route, const Nic& nic, std::uint32_t up, std::uint32_t down, double share,
+                   std::uint64_t flow) const;
+    std::uint32_t leaf_switch(InstanceId instance, std::uint32_t group) const;
     LinkId network_link(InstanceId instance, std::uint32_t nic, bool sends) const;
 
     // Of each block: PCIe paths from GPU to NIC as links of an instance that begins at 0.
@@ -274,6 +286,7 @@ private:
     Column<InstanceId, std::uint8_t> has_nic_fault_;
     Column<LinkId, std::uint8_t> at_fault_;                  // works at a part of its rate
     std::vector<std::vector<std::uint32_t>> parent_;         // of a layer, of a child: the switch above it
+    std::vector<std::uint32_t> first_rail_leaf_;             // of a set of rail-optimised leaves; empty: there are none
     std::vector<std::vector<std::uint32_t>> switch_device_;  // of a layer, of a switch
     std::vector<std::vector<std::uint32_t>> uplink_;         // and its first link up; the way down follows each
 };
@@ -292,6 +305,9 @@ std::string_view kind_name(const Topology& topology, LinkKind kind);
 
 // Ring paths as NCCL would find them, for a domain whose search result nobody published: see ring_paths.cpp.
 RingSearch default_search(const InstanceType& instance, std::uint32_t instances, bool alone);
+// Few fast paths become twice as many of half the speed, as NCCL has them; and what they were before.
+RingSearch doubled(RingSearch search, const Gpu& gpu);
+RingSearch undoubled(RingSearch search);
 
 // ---- Placement: which GPUs a job has, in the order of its ranks. ----
 

@@ -45,7 +45,10 @@ Network network_of(const Spot& spot) {
              .children = layer.has("children") ? layer["children"].count() : 0,
              .sizes = layer.has("sizes") ? counts(layer["sizes"]) : std::vector<std::uint32_t>{},
              .oversubscription = layer.has("oversubscription") ? layer["oversubscription"].number() : 1,
-             .uplinks = layer.has("uplinks") ? layer["uplinks"].count() : 1});
+             .uplinks = layer.has("uplinks") ? layer["uplinks"].count() : 1,
+             .rail_optimized = layer.has("rail_optimized") && layer["rail_optimized"].json().get<bool>()});
+        if (i > 0 && network.layers.back().rail_optimized)
+            layer["rail_optimized"].refuse("expected it in the first layer only");
     }
     return network;
 }

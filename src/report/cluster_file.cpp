@@ -53,6 +53,7 @@ Json layer_json(const NetworkLayer& layer) {
         json["sizes"] = layer.sizes;
     if (layer.oversubscription != 1) json["oversubscription"] = layer.oversubscription;
     if (layer.uplinks != 1) json["uplinks"] = layer.uplinks;
+    if (layer.rail_optimized) json["rail_optimized"] = true;
     return json;
 }
 

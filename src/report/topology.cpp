@@ -56,8 +56,9 @@ std::string text_of(const TopologyReport& report) {
         text += "\n" + instance_text(block.type.instance);
     }
     for (const NetworkLayer& layer : cluster.network.layers)
-        text += fmt::format("  {} switches: {} below each, {}:1, {} uplink{}\n", printable(layer.name),
-                            below_each(layer), layer.oversubscription, layer.uplinks, layer.uplinks == 1 ? "" : "s");
+        text += fmt::format("  {} switches{}: {} below each, {}:1, {} uplink{}\n", printable(layer.name),
+                            layer.rail_optimized ? ", one a NIC group" : "", below_each(layer), layer.oversubscription,
+                            layer.uplinks, layer.uplinks == 1 ? "" : "s");
     text += "  fabric: non-blocking\n";
     for (const Fault& fault : cluster.faults)
         text += fmt::format("  fault: {} {} of {} {} at {:g} of its rate\n", name(fault.kind), fault.index,

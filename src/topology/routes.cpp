@@ -167,13 +167,35 @@ std::vector<LinkId> Topology::to_nic(InstanceId instance, std::uint32_t gpu, std
     return way;
 }
 
-void Topology::add_climb(Route& route, InstanceId from, InstanceId to, double share, std::uint64_t flow) const {
-    std::uint32_t up = from.value, down = to.value;
-    const Nic& nic = *type_of(from).instance.nic;
+// The switch of the first layer that a NIC group of an instance hangs on.
+std::uint32_t Topology::leaf_switch(InstanceId instance, std::uint32_t group) const {
+    const std::uint32_t set = leaf_of(instance);
+    return first_rail_leaf_.empty() ? set : first_rail_leaf_[set] + group;
+}
+
+// The leaves that the traffic of a group takes: its own, and those of the NICs that help out one with a fault.
+std::vector<Topology::Leaf> Topology::leaves_for(InstanceId instance, std::uint32_t group) const {
+    if (first_rail_leaf_.empty()) return {{leaf_of(instance), 1}};
+    std::vector<Leaf> leaves;
+    for (const auto& [nic, share] : nics_for(instance, group)) {
+        const std::uint32_t leaf = leaf_switch(instance, nic / type_of(instance).instance.rails);
+        const auto same = std::find_if(leaves.begin(), leaves.end(), [&](const Leaf& l) { return l.leaf == leaf; });
+        if (same == leaves.end())
+            leaves.push_back({leaf, share});
+        else
+            same->share += share;
+    }
+    return leaves;
+}
+
+void Topology::add_climb(Route& route, const Nic& nic, std::uint32_t up, std::uint32_t down, double share,
+                         std::uint64_t flow) const {
     for (std::size_t l = 0; l < cluster.network.layers.size(); ++l) {
         const NetworkLayer& layer = cluster.network.layers[l];
-        up = parent_[l][up];
-        down = parent_[l][down];
+        if (l > 0) {
+            up = parent_[l][up];
+            down = parent_[l][down];
+        }
         if (up == down) return;
         const std::uint32_t choices = nic.spreading == Spreading::hash ? 1 : layer.uplinks;
         const std::uint64_t hash = mixed(cluster.network.seed ^ mixed(flow * 64 + l));
@@ -208,9 +230,16 @@ Route Topology::network_route(GpuPlace from, std::uint32_t leave, std::uint32_t 
     Route route;
     const InstanceId out = add_end(route, from, leave, true);
     const InstanceId in = add_end(route, to, enter, false);
+    if (cluster.network.layers.empty()) return route;
+    const InstanceType& type = type_of(out).instance;
+    const auto ups = leaves_for(out, leave % type.groups());
+    const auto downs = leaves_for(in, enter % type_of(in).instance.groups());
     // Each NIC of the sender is a flow of its own to a network that hashes.
-    const std::uint32_t rails = type_of(out).instance.rails;
-    for (std::uint32_t rail = 0; rail < rails; ++rail) add_climb(route, out, in, 1.0 / rails, flow * rails + rail);
+    for (std::uint32_t rail = 0; rail < type.rails; ++rail)
+        for (const Leaf& up : ups)
+            for (const Leaf& down : downs)
+                add_climb(route, *type.nic, up.leaf, down.leaf, up.share * down.share / type.rails,
+                          flow * type.rails + rail);
     return route;
 }
 
