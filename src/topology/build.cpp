@@ -16,6 +16,7 @@
 #include "check.hpp"
 #include "fmsim/topology.hpp"
 #include "graph.hpp"
+#include "graph_build.hpp"
 
 namespace fmsim {
 namespace {
@@ -83,6 +84,7 @@ void TopologyBuilder::count_devices() {
     for (std::uint32_t b = 0; b < net_.cluster.blocks.size(); ++b)
         for (std::uint32_t d = 0; d < net_.cluster.blocks[b].count; ++d) {
             const DomainId domain{net_.domains()};
+            net_.block_of_.rows.push_back(b);
             net_.first_instance.rows.push_back({static_cast<std::uint32_t>(net_.instances.size())});
             for (std::uint32_t i = 0; i < net_.cluster.blocks[b].type.instances; ++i)
                 net_.instances.rows.push_back({.block = b, .domain = domain, .in_domain = i});
@@ -227,6 +229,7 @@ Topology TopologyBuilder::build() && {
 }
 
 Topology build_topology(const Cluster& cluster) {
+    if (cluster.graph) return build_graph_topology(cluster);
     check(cluster);
     return TopologyBuilder(cluster).build();
 }

@@ -6,6 +6,8 @@
 
 #include "check.hpp"
 #include "fmsim/topology.hpp"
+#include "graph_routes.hpp"
+#include "mixed.hpp"
 
 namespace fmsim {
 namespace {
@@ -18,14 +20,6 @@ void add(Route& route, LinkId link, double share) {
         route.push_back({link, share});
     else
         same->share += share;
-}
-
-// SplitMix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit of the input.
-std::uint64_t mixed(std::uint64_t value) {
-    value += 0x9e3779b97f4a7c15;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-    return value ^ (value >> 31);
 }
 
 std::uint32_t switch_of(const InstanceType& type, std::vector<std::uint32_t> PcieSwitch::*member, std::uint32_t index) {
@@ -45,16 +39,28 @@ std::uint32_t Topology::gpus() const {
 }
 
 InstanceId Topology::instance_of(GpuPlace place) const {
+    if (graph_) return devices[graph_->gpu(place)].instance;
     return {first_instance[place.domain].value + place.gpu / type_of(place.domain).instance.gpus};
 }
 
+std::vector<GpuPlace> Topology::gpus_of(InstanceId instance) const {
+    if (graph_) return graph_->gpus_of(instance);
+    const InstanceBlock& block = instances[instance];
+    const std::uint32_t each = type_of(instance).instance.gpus;
+    std::vector<GpuPlace> gpus;
+    for (std::uint32_t g = 0; g < each; ++g) gpus.push_back({block.domain, block.in_domain * each + g});
+    return gpus;
+}
+
 DeviceId Topology::device(GpuPlace place) const {
+    if (graph_) return graph_->gpu(place);
     return {instances[instance_of(place)].device + place.gpu % type_of(place.domain).instance.gpus};
 }
 
 // Devices lie by kind: see add_devices in build.cpp. One beyond the last where there is no such device.
 DeviceId Topology::device(DeviceKind kind, InstanceId instance, std::uint32_t index) const {
     const DeviceId none{static_cast<std::uint32_t>(devices.size())};
+    if (graph_) return graph_->device(kind, instance, index).value_or(none);
     if (kind == DeviceKind::fabric) return {none.value - 1};
     if (kind == DeviceKind::network_switch) {
         const bool known = instance.value < switch_device_.size() && index < switch_device_[instance.value].size();
@@ -77,6 +83,7 @@ DeviceId Topology::device(DeviceKind kind, InstanceId instance, std::uint32_t in
 
 Route Topology::nvlink_route(GpuPlace from, GpuPlace to) const {
     assert(from.domain == to.domain);
+    if (graph_) return graph_->nvlink_route(device(from), device(to));
     const std::uint32_t each = type_of(from.domain).instance.gpus;
     // The links of GPU g to and from its NVSwitch are the first of an instance: 2g and 2g + 1.
     return {{LinkId{instances[instance_of(from)].link + 2 * (from.gpu % each)}, 1},
@@ -227,6 +234,7 @@ InstanceId Topology::add_end(Route& route, GpuPlace gpu, std::uint32_t group, bo
 Route Topology::network_route(GpuPlace from, std::uint32_t leave, std::uint32_t enter, GpuPlace to,
                               std::uint64_t flow) const {
     assert(from.domain != to.domain);
+    if (graph_) return graph_->network_route(*this, from, leave, enter, to, flow);
     Route route;
     const InstanceId out = add_end(route, from, leave, true);
     const InstanceId in = add_end(route, to, enter, false);
