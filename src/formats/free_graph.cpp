@@ -27,7 +27,7 @@ auto kind_named(const Kinds& kinds, const std::string& word) {
     return kinds[0];
 }
 
-// "one that the file has" with the nearest word to it.
+// What is meant, with the nearest word to it.
 std::string unknown(std::string_view what, std::string_view word, const std::vector<std::string>& known) {
     const auto meant = nearest(word, known);
     return fmt::format("expected {}{}", what, meant ? fmt::format("; did you mean \"{}\"?", *meant) : "");
@@ -187,8 +187,10 @@ private:
         return stretched(machines, count);
     }
 
+    // A hundred thousand names are compared with a few words only.
     template <class Map>
-    static std::vector<std::string> keys(const Map& map) {
+    std::vector<std::string> keys(const Map& map) {
+        if (++unknown_ > 20) return {};
         std::vector<std::string> keys;
         for (const auto& [key, value] : map) keys.push_back(key);
         return keys;
@@ -263,7 +265,7 @@ private:
         if (wrong.empty() && !joined_.insert({std::minmax(link.from, link.to), link.kind}).second)
             wrong = fmt::format("expected each link once, with a count, and \"{}\" and \"{}\" have one",
                                 printable(from.name), printable(to.name));
-        if (wrong.empty() && graph_.links.size() >= kMostGraphLinks) {
+        if (wrong.empty() && (cables_ += link.kind == LinkKind::network ? link.count : 1) > kMostGraphLinks) {
             wrong = fmt::format("expected at most {} links", kMostGraphLinks);
             full_ = true;
         }
@@ -320,6 +322,8 @@ private:
     std::vector<Spot> entries_;
     std::vector<std::size_t> where_;  // of a device: its entry
     std::set<std::pair<std::pair<std::uint32_t, std::uint32_t>, LinkKind>> joined_;
+    std::size_t cables_ = 0;
+    std::size_t unknown_ = 0;
     bool full_ = false;
 };
 

@@ -55,23 +55,6 @@ void check_graph(const Cluster& cluster) {
     if (!problems.empty()) throw InputError(std::move(problems));
 }
 
-bool alike(const DomainType& a, const DomainType& b) {
-    const InstanceType& x = a.instance;
-    const InstanceType& y = b.instance;
-    const auto same_rings = [](const RingSearch& r, const RingSearch& s) {
-        return r.paths == s.paths && r.crosses_nics == s.crosses_nics && r.intra == s.intra && r.inter == s.inter;
-    };
-    const auto same_switch = [](const PcieSwitch& p, const PcieSwitch& q) { return p.gpus == q.gpus && p.nics == q.nics; };
-    return a.name == b.name && x.gpu.name == y.gpu.name && x.nics == y.nics && x.cpu == y.cpu &&
-           x.simple_buffer == y.simple_buffer && x.nvlink.has_value() == y.nvlink.has_value() &&
-           (!x.nvlink || (x.nvlink->name == y.nvlink->name && x.nvlink->rate == y.nvlink->rate &&
-                          x.nvlink->multicast == y.nvlink->multicast)) &&
-           x.nic.has_value() == y.nic.has_value() && (!x.nic || x.nic->name == y.nic->name) &&
-           x.pcie_gpu == y.pcie_gpu && x.pcie_nic == y.pcie_nic &&
-           std::equal(x.switches.begin(), x.switches.end(), y.switches.begin(), y.switches.end(), same_switch) &&
-           same_rings(a.alone, b.alone) && same_rings(a.several, b.several);
-}
-
 }  // namespace
 
 class GraphTopologyBuilder {
@@ -130,18 +113,22 @@ void GraphTopologyBuilder::add_links() {
     }
 }
 
-// Alike domains in a row are one block.
+// Alike domains are searched for rings once, and in a row they are one block.
 void GraphTopologyBuilder::add_domains(const GraphRoutes& routes) {
     auto& blocks = net_.cluster.blocks;
+    std::map<std::string, DomainType> known;
+    std::string before;
     for (const GraphRoutes::Domain& domain : routes.domains()) {
-        DomainType type = domain_type(net_, routes, domain);
+        const std::string signature = signature_of(net_, routes, domain);
+        if (!known.contains(signature)) known.emplace(signature, domain_type(net_, routes, domain));
         if (routes.domains().size() > 1 && domain.nics.empty())
             throw InputError({{.file = net_.cluster.name,
                                .line = 0,
                                .pointer = "",
                                .expected = "several NVLink domains need NICs, each one that its GPUs reach over PCIe",
                                .found = fmt::format("none of {}", graph_.devices[domain.gpus[0].value].name)}});
-        if (blocks.empty() || !alike(blocks.back().type, type)) blocks.push_back({std::move(type), 0});
+        if (blocks.empty() || before != signature) blocks.push_back({known.at(signature), 0});
+        before = signature;
         ++blocks.back().count;
         net_.block_of_.rows.push_back(static_cast<std::uint32_t>(blocks.size() - 1));
         net_.first_instance.rows.push_back(net_.devices[domain.gpus[0]].instance);

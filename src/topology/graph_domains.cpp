@@ -123,6 +123,33 @@ private:
 
 }  // namespace
 
+std::string signature_of(const Topology& topology, const GraphRoutes& routes, const GraphRoutes::Domain& domain) {
+    const FreeGraph& graph = *topology.cluster.graph;
+    std::map<std::uint32_t, std::size_t> own;  // numbers of GPUs and NVSwitches, as they are first met
+    std::vector<DeviceId> met = domain.gpus;
+    for (const DeviceId gpu : met) own.emplace(gpu.value, own.size());
+    const FreeGraph::Machine& host = graph.machines[graph.devices[domain.gpus[0].value].machine];
+    std::string text = fmt::format("{} {};", static_cast<int>(host.cpu), host.simple_buffer.count);
+    for (std::size_t at = 0; at < met.size(); ++at) {
+        const FreeGraph::Device& device = graph.devices[met[at].value];
+        text += fmt::format("{} {}:", static_cast<int>(device.kind), device.part);
+        for (const GraphRoutes::Out& out : routes.nvlinks_of(met[at])) {
+            const auto [known, is_new] = own.emplace(out.to.value, own.size());
+            if (is_new) met.push_back(out.to);
+            text += fmt::format("{} {},", known->second, out.rate);
+        }
+    }
+    for (const DeviceId nic : domain.nics) {
+        text += fmt::format(";nic {}:", graph.devices[nic.value].part);
+        for (const GraphRoutes::Out& out : routes.network_of(nic)) text += fmt::format("{},", out.rate);
+        for (const DeviceId gpu : routes.beside(domain, nic)) {
+            text += fmt::format("gpu {}:", own.at(gpu.value));
+            for (const LinkId link : routes.pcie_way(gpu, nic)) text += fmt::format("{},", topology.links[link].rate.value);
+        }
+    }
+    return text;
+}
+
 DomainType domain_type(const Topology& topology, const GraphRoutes& routes, const GraphRoutes::Domain& domain) {
     return DomainMaker(topology, routes, domain).make();
 }
