@@ -42,6 +42,7 @@ public:
         for (const auto& [path, text] : catalogue.files())
             if (path.starts_with(folder)) known_.push_back(path.substr(folder.size(), path.size() - folder.size() - 5));
     }
+    void add_word(std::string word) { known_.push_back(std::move(word)); }
     template <class Read>
     std::uint32_t at(const Spot& spot, const std::string& kind, Read read) {
         const auto found = numbers_.find(kind);
@@ -71,7 +72,14 @@ public:
           catalogue_(catalogue),
           gpus_(catalogue, "gpus/", "GPU", graph_.gpus),
           nics_(catalogue, "nics/", "NIC", graph_.nics),
-          nvlinks_(catalogue, "links/", "NVLink", graph_.nvlinks) {}
+          nvlinks_(catalogue, "links/", "NVLink", graph_.nvlinks) {
+        const auto hgx = catalogue.files().find("hgx.json");
+        if (hgx == catalogue.files().end()) return;
+        const auto json = nlohmann::json::parse(hgx->second, nullptr, false);
+        if (!json.is_object() || !json.contains("boards")) return;
+        for (const auto& board : json["boards"])
+            if (board.is_object()) gpus_.add_word(board.value("name", ""));
+    }
 
     void read() {
         if (spot_.has("nvlink")) nvlinks_.at(spot_["nvlink"], spot_["nvlink"].text(), read_nvlink);
@@ -88,10 +96,13 @@ private:
     std::vector<std::string> names(const Spot& spot) {
         std::vector<std::string> names;
         try {
-            names = expand_hosts(spot.name(), {}, kMostGraphDevices);
+            names = expand_hosts(spot.name(), {}, kMostHosts);
         } catch (const InputError& error) {
             spot.refuse(error.problems.front().expected);
         }
+        if (names.size() <= kMostGraphDevices) return names;
+        spot.refuse(fmt::format("expected at most {} devices", kMostGraphDevices));
+        names.clear();
         return names;
     }
 
@@ -130,7 +141,8 @@ private:
             const auto number = static_cast<std::uint32_t>(graph_.devices.size());
             if (!device_.emplace(all[i], number).second) spot["name"].refuse(twice("device", all[i]));
             where_.push_back(entries_.size());
-            graph_.devices.push_back({std::move(all[i]), kind, machines.empty() ? FreeGraph::kNone : machines[i], part});
+            graph_.devices.push_back(
+                {std::move(all[i]), kind, machines.empty() ? FreeGraph::kNone : machines[i], part});
         }
         entries_.push_back(spot);
     }
@@ -139,11 +151,13 @@ private:
         const bool wants_kind = kind == DeviceKind::gpu || kind == DeviceKind::nic;
         if (!spot.has("kind")) {
             if (wants_kind)
-                spot["device"].refuse("expected a key \"kind\" beside it: a kind of the catalogue, such as \"h100\" or "
-                                      "\"infiniband-400g\"");
+                spot["device"].refuse(
+                    "expected a key \"kind\" beside it: a kind of the catalogue, such as \"h100\" or "
+                    "\"infiniband-400g\"");
             if (kind == DeviceKind::nvswitch && !spot_.has("nvlink"))
-                spot["device"].refuse("expected a key \"kind\" beside it, or \"nvlink\" of the graph: an NVLink of the "
-                                      "catalogue");
+                spot["device"].refuse(
+                    "expected a key \"kind\" beside it, or \"nvlink\" of the graph: an NVLink of the "
+                    "catalogue");
             return 0;
         }
         const Spot said = spot["kind"];
@@ -234,20 +248,24 @@ private:
         if (from.empty() || to.empty()) return;
         const std::size_t longest = std::max(from.size(), to.size());
         if (longest % from.size() != 0 || longest % to.size() != 0)
-            return spot["to"].refuse(fmt::format("expected as many devices as \"from\" has, {}, or a part or a multiple "
-                                                 "of it, not {}",
-                                                 from.size(), to.size()));
+            return spot["to"].refuse(
+                fmt::format("expected as many devices as \"from\" has, {}, or a part or a multiple "
+                            "of it, not {}",
+                            from.size(), to.size()));
         from = stretched(from, longest);
         to = stretched(to, longest);
         for (std::size_t i = 0; i < longest; ++i)
             if (!add_link(spot, {from[i], to[i], kind, rate, count})) return;
         if (kind == LinkKind::nvlink && !spot_.has("nvlink") && !has_switch(from, to))
-            spot["kind"].refuse("expected a key \"nvlink\" of the graph: an NVLink of the catalogue, for links without "
-                                "an NVSwitch");
+            spot["kind"].refuse(
+                "expected a key \"nvlink\" of the graph: an NVLink of the catalogue, for links without "
+                "an NVSwitch");
     }
 
     bool has_switch(const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to) const {
-        const auto is_switch = [&](std::uint32_t device) { return graph_.devices[device].kind == DeviceKind::nvswitch; };
+        const auto is_switch = [&](std::uint32_t device) {
+            return graph_.devices[device].kind == DeviceKind::nvswitch;
+        };
         for (std::size_t i = 0; i < from.size(); ++i)
             if (!is_switch(from[i]) && !is_switch(to[i])) return false;
         return true;
@@ -286,9 +304,9 @@ private:
         }
         for (std::size_t d = 0; d < graph_.devices.size() && !full_; ++d) {
             if (graph_.devices[d].kind != DeviceKind::nic || (has_pcie[d] && has_network[d])) continue;
-            entries_[where_[d]]["name"].refuse(
-                fmt::format("expected a link of kind \"{}\" of NIC \"{}\"", has_pcie[d] ? "network" : "pcie",
-                            printable(graph_.devices[d].name)));
+            entries_[where_[d]]["name"].refuse(fmt::format("expected a link of kind \"{}\" of NIC \"{}\"",
+                                                           has_pcie[d] ? "network" : "pcie",
+                                                           printable(graph_.devices[d].name)));
         }
     }
 
@@ -296,8 +314,7 @@ private:
     void add_fault(const Spot& spot) {
         const std::string word = spot["device"].text();
         const auto known = device_.find(word);
-        if (known == device_.end())
-            return spot["device"].refuse(unknown("a device of the graph", word, keys(device_)));
+        if (known == device_.end()) return spot["device"].refuse(unknown("a device of the graph", word, keys(device_)));
         const FreeGraph::Device& broken = graph_.devices[known->second];
         const bool free = broken.kind == DeviceKind::nvswitch || broken.kind == DeviceKind::network_switch;
         std::uint32_t index = 0;

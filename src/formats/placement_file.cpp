@@ -93,7 +93,8 @@ Placement parse_placement(std::string_view text, const std::string& file, const 
             refuse(fmt::format("expected each GPU once, and line {} has it", seen->second));
     }
     if (placement.empty() && problems.empty())
-        problems.push_back({.file = file, .line = 1, .pointer = "", .expected = "expected a rank a line", .found = "none"});
+        problems.push_back(
+            {.file = file, .line = 1, .pointer = "", .expected = "expected a rank a line", .found = "none"});
     if (!problems.empty()) throw InputError(std::move(problems));
     return placement;
 }

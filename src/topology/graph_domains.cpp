@@ -1,7 +1,7 @@
 // An NVLink domain of a free graph as a type: what the choice of NCCL, reports and closed forms ask for.
 //
-// Where parts differ the poorest counts, as NCCL has it: the oldest GPU, the fewest NVLinks, the slowest NIC. A NIC is a
-// device to NCCL of its own, and hangs with the GPUs nearest to it.
+// Where parts differ the poorest counts, as NCCL has it: the oldest GPU, the fewest NVLinks, the slowest NIC. A NIC is
+// a device to NCCL of its own, and hangs with the GPUs nearest to it.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -103,9 +103,8 @@ private:
 
     // GPUs that hang on switches alone are what the patterns of NCCL's published results are about.
     void find_rings() {
-        const bool meshed =
-            direct_ || std::any_of(domain_.gpus.begin(), domain_.gpus.end(),
-                                   [&](DeviceId gpu) { return !routes_.joined(domain_.gpus[0], gpu); });
+        const bool meshed = direct_ || std::any_of(domain_.gpus.begin(), domain_.gpus.end(),
+                                                   [&](DeviceId gpu) { return !routes_.joined(domain_.gpus[0], gpu); });
         for (const bool alone : {true, false}) {
             RingSearch& search = alone ? type_.alone : type_.several;
             search = meshed ? mesh_rings(topology_, routes_, domain_, type_.instance.gpu, alone || domain_.nics.empty())
@@ -144,7 +143,8 @@ std::string signature_of(const Topology& topology, const GraphRoutes& routes, co
         for (const GraphRoutes::Out& out : routes.network_of(nic)) text += fmt::format("{},", out.rate);
         for (const DeviceId gpu : routes.beside(domain, nic)) {
             text += fmt::format("gpu {}:", own.at(gpu.value));
-            for (const LinkId link : routes.pcie_way(gpu, nic)) text += fmt::format("{},", topology.links[link].rate.value);
+            for (const LinkId link : routes.pcie_way(gpu, nic))
+                text += fmt::format("{},", topology.links[link].rate.value);
         }
     }
     return text;

@@ -1,5 +1,5 @@
-// A search for rings through GPUs that NVLinks join directly, as NCCL's: at each speed as many paths through all GPUs as
-// the links carry, each path taking its speed from every link it uses.
+// A search for rings through GPUs that NVLinks join directly, as NCCL's: at each speed as many paths through all GPUs
+// as the links carry, each path taking its speed from every link it uses.
 //
 //   0 == 1      0-1 and 2-3 have two links, 0-2 and 1-3 one, of 20 GB/s: at 20 GB/s one ring 0 1 3 2 and its mirror
 //   |    |      0 2 3 1; the second link of the pairs stays free, since every ring needs both kinds.
@@ -10,8 +10,8 @@
 //             the next NIC, with the mirror image as the second of a pair; or to any, which sends to the NIC over
 //             NVLink. Of these three what carries most.
 //
-// GPUs and NICs are tried by number, so the same graph has the same rings; steps are bounded as NCCL's are, so that what
-// is found on a large mesh is good and not always best.
+// GPUs and NICs are tried by number, so the same graph has the same rings; steps are bounded as NCCL's are, so that
+// what is found on a large mesh is good and not always best.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -92,8 +92,9 @@ void MeshSearch::add_hops(std::uint32_t from) {
             const FreeGraph& graph = *topology_.cluster.graph;
             const auto& a = graph.devices[taken.from.value];
             const auto& b = graph.devices[taken.to.value];
-            const std::uint32_t kind =
-                a.kind == DeviceKind::nvswitch ? a.part : b.kind == DeviceKind::nvswitch ? b.part : 0;
+            const std::uint32_t kind = a.kind == DeviceKind::nvswitch   ? a.part
+                                       : b.kind == DeviceKind::nvswitch ? b.part
+                                                                        : 0;
             link_gbps_[link.value] = nvlink_gbps(gpu_, {taken.rate.value / graph.nvlinks[kind].efficiency});
         }
     }
@@ -209,8 +210,8 @@ void MeshSearch::add_mirror(std::uint32_t enter, std::uint32_t leave) {
         if (over == nullptr || !take(over->route, speed_)) break;
         ++taken;
     }
-    const bool whole = taken + 1 == back.size() && nic_in_[leave] * (1 + kHair) >= speed_ &&
-                       nic_out_[enter] * (1 + kHair) >= speed_;
+    const bool whole =
+        taken + 1 == back.size() && nic_in_[leave] * (1 + kHair) >= speed_ && nic_out_[enter] * (1 + kHair) >= speed_;
     if (whole) {
         nic_in_[leave] -= speed_;
         nic_out_[enter] -= speed_;
@@ -247,8 +248,8 @@ std::vector<RingPath> MeshSearch::at(double gbps, Ends ends) {
             if (known != link_gbps_.end()) out[g] += known->second;
         }
     if (ends == Ends::closed)  // a ring leaves every GPU
-        enough_ = std::min(enough_, static_cast<std::size_t>(*std::min_element(out.begin(), out.end()) / gbps *
-                                                             (1 + kHair)));
+        enough_ =
+            std::min(enough_, static_cast<std::size_t>(*std::min_element(out.begin(), out.end()) / gbps * (1 + kHair)));
     next_path();
     return best_;
 }

@@ -1,7 +1,8 @@
 // Ring paths for a machine whose NCCL search nobody has published: by the patterns that the published ones show.
 //
 //   alone     one order of all GPUs
-//   several   one path a NIC group. Where another GPU hangs beside the group's, data enter at one and leave at the other
+//   several   one path a NIC group. Where another GPU hangs beside the group's, data enter at one and leave at the
+//   other
 //             (p5en, p4d: 1 2 3 4 5 6 7 0 by group 0). Where each GPU has groups of its own, neighbours pair up: a path
 //             enters by one group and leaves by the other (p5: 0 7 6 5 4 3 2 1 in by 0, out by 1, and mirrored).
 //             Otherwise it enters and leaves by one group, and the last GPU reaches it over NVLink.
@@ -10,8 +11,8 @@
 // its speed on every GPU's NVLink but the last one's, whose NICs take it. Few fast paths become twice as many of half
 // the speed.
 //
-// By hand, 8 x H800, 164.8 GB/s of NVLink as NCCL counts, 8 NICs of 50: 3 x 48, 4 x 40 = 160, but 8 x 22 = 176, of which
-// every GPU sends 7 x 22 = 154.
+// By hand, 8 x H800, 164.8 GB/s of NVLink as NCCL counts, 8 NICs of 50: 3 x 48, 4 x 40 = 160, but 8 x 22 = 176, of
+// which every GPU sends 7 x 22 = 154.
 //
 // Source: NCCL 2.30's search results for AWS machines.
 #include <algorithm>
@@ -59,7 +60,8 @@ struct Found {
     double gbps{};
 };
 
-// Of the speeds from high to low the first at which paths x speed is most, of those not much below it. `most` paths may there be of a speed.
+// Of the speeds from high to low the first at which paths x speed is most, of those not much below it. `most` paths may
+// there be of a speed.
 template <class Most>
 Found fastest(std::span<const double> tried, Most most) {
     Found best;

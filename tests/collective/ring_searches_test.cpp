@@ -13,8 +13,8 @@
 namespace fmsim {
 namespace {
 
-const std::map<std::string, std::string> kMachines{{"p4d", "p4d.24xlarge"},        {"p5", "p5.48xlarge"},
-                                                   {"p5en", "p5en.48xlarge"},      {"p6-b200", "p6-b200.48xlarge"},
+const std::map<std::string, std::string> kMachines{{"p4d", "p4d.24xlarge"},         {"p5", "p5.48xlarge"},
+                                                   {"p5en", "p5en.48xlarge"},       {"p6-b200", "p6-b200.48xlarge"},
                                                    {"p6-b300", "p6-b300.48xlarge"}, {"nvl72", "gb200-nvl72"}};
 
 void check_search(const RingSearch& search, const nlohmann::json& row) {
@@ -56,14 +56,14 @@ TEST_CASE("and the search of our own finds the same rates where it has to do wit
 TEST_CASE("machines without a published search have what their links carry as NCCL counts") {
     const auto [words, alone, several] = GENERATE(table<std::string, std::string, std::string>({
         {"u-p6e-gb200x36", "16 x 45", "16 x 45.1"},
-        {"hgx-a100-8x200", "12 x 20", "8 x 24"},       // NICs of 25
-        {"hgx-a100-8x400", "12 x 20", "8 x 24"},       // PCIe of 24; by NVLink 8 x 30
-        {"hgx-h100-8x400", "12 x 30", "8 x 48"},       // as p5
-        {"hgx-h800-8x400", "8 x 20", "8 x 22"},        // 164.8 of NVLink: each GPU sends 7 x 22 = 154
+        {"hgx-a100-8x200", "12 x 20", "8 x 24"},  // NICs of 25
+        {"hgx-a100-8x400", "12 x 20", "8 x 24"},  // PCIe of 24; by NVLink 8 x 30
+        {"hgx-h100-8x400", "12 x 30", "8 x 48"},  // as p5
+        {"hgx-h800-8x400", "8 x 20", "8 x 22"},   // 164.8 of NVLink: each GPU sends 7 x 22 = 154
         {"hgx-b200-8x400", "16 x 45", "8 x 48"},
-        {"hgx-b300-8x800", "16 x 45", "16 x 48"},      // 8 x 96, doubled
-        {"p5.4xlarge", "2 x 30", "1 x 12"},           // one GPU, no NVLink, one NIC of 12.5
-        {"hgx-h100-4x400", "12 x 30", "8 x 24"},       // 4 x 48, doubled
+        {"hgx-b300-8x800", "16 x 45", "16 x 48"},  // 8 x 96, doubled
+        {"p5.4xlarge", "2 x 30", "1 x 12"},        // one GPU, no NVLink, one NIC of 12.5
+        {"hgx-h100-4x400", "12 x 30", "8 x 24"},   // 4 x 48, doubled
     }));
     CAPTURE(words);
     const DomainType type = Catalogue::shipped().domain(words);
@@ -77,7 +77,8 @@ TEST_CASE("machines without a published search have what their links carry as NC
 }
 
 TEST_CASE("a lone GPU has its NIC's speed on two paths") {
-    const auto [words, expected] = GENERATE(table<std::string, double>({{"hgx-h100-8x400", 24e9}, {"hgx-b300-8x800", 48e9}}));
+    const auto [words, expected] =
+        GENERATE(table<std::string, double>({{"hgx-h100-8x400", 24e9}, {"hgx-b300-8x800", 48e9}}));
     InstanceType type = Catalogue::shipped().instance(words);
     type.gpus = 1;
     type.nvlink.reset();

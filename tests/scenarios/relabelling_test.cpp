@@ -23,7 +23,8 @@ public:
     }
     template <class T>
     void shuffle(std::vector<T>& items) {
-        for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(static_cast<std::uint32_t>(i))]);
+        for (std::size_t i = items.size(); i > 1; --i)
+            std::swap(items[i - 1], items[below(static_cast<std::uint32_t>(i))]);
     }
 
 private:
@@ -50,7 +51,8 @@ struct Case {
 
 Case random_case(Dice& dice) {
     static const Catalogue catalogue = Catalogue::shipped();
-    static const std::vector<std::string> kKinds{"p5.48xlarge", "p5en.48xlarge", "hgx-h100-4x400", "hgx-h200-8x400-roce"};
+    static const std::vector<std::string> kKinds{"p5.48xlarge", "p5en.48xlarge", "hgx-h100-4x400",
+                                                 "hgx-h200-8x400-roce"};
     Case made;
     for (std::uint32_t k = 0; k < 2; ++k) made.kinds.push_back(catalogue.domain(kKinds[dice.below(4)]));
     std::vector<std::uint32_t> domains;
@@ -123,7 +125,7 @@ SimTime time_of(const Case& of, const std::string& name) {
 }  // namespace
 
 TEST_CASE("other numbers and names for alike things leave the time as it is") {
-    Dice dice(GENERATE(take(60, random(std::uint64_t{1}, std::uint64_t{1} << 40))));
+    Dice dice(GENERATE(take(40, random(std::uint64_t{1}, std::uint64_t{1} << 40))));
     const Case made = random_case(dice);
     const SimTime time = time_of(made, "first");
     const SimTime again = time_of(relabelled(made, dice), "second");

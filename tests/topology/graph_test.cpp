@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "fmsim/topology.hpp"
 #include "toy/graph.hpp"
@@ -70,7 +70,9 @@ TEST_CASE("a direct link comes first, then switches with a share each, then the 
     sketch.link("g0", "g4", LinkKind::nvlink, 1e9);
     const Topology net = build_topology(sketch.cluster());
     REQUIRE(net.domains() == 1);
-    const auto way = [&](std::uint32_t from, std::uint32_t to) { return shares(net, net.nvlink_route(at(0, from), at(0, to))); };
+    const auto way = [&](std::uint32_t from, std::uint32_t to) {
+        return shares(net, net.nvlink_route(at(0, from), at(0, to)));
+    };
     CHECK(way(0, 1) == std::map<std::string, double>{{"g0 -> g1", 1}});
     CHECK(way(0, 4) == std::map<std::string, double>{{"g0 -> g4", 1}});
     CHECK(way(0, 2) == std::map<std::string, double>{{"g0 -> g1", 1}, {"g1 -> g2", 1}});
@@ -98,8 +100,8 @@ TEST_CASE("rails of a pod: what stays on a rail sees one leaf, what does not is 
     Cluster cluster = sketch.cluster();
     const Topology net = build_topology(cluster);
     const auto same = shares(net, net.network_route(at(0, 0), 0, 0, at(1, 0), 0));
-    CHECK(same == std::map<std::string, double>{
-                      {"ag0 -> an0", 1}, {"an0 -> l0", 1}, {"l0 -> bn0", 1}, {"bn0 -> bg0", 1}});
+    CHECK(same ==
+          std::map<std::string, double>{{"ag0 -> an0", 1}, {"an0 -> l0", 1}, {"l0 -> bn0", 1}, {"bn0 -> bg0", 1}});
     const auto across = shares(net, net.network_route(at(0, 0), 0, 1, at(1, 1), 0));
     CHECK(across.at("l0 -> x") == Approx(2.0 / 3));
     CHECK(across.at("y -> l1") == Approx(1.0 / 3));
@@ -178,8 +180,8 @@ TEST_CASE("parts of a graph that do not fit together are refused") {
     cluster.graph->links.clear();
     CHECK_THROWS_WITH(build_topology(cluster), Catch::Contains("a cluster needs a GPU"));
     sketch.machine("b").gpu("lone");
-    CHECK_THROWS_WITH(build_topology(sketch.cluster()), Catch::Contains("several NVLink domains need NICs") &&
-                                                            Catch::Contains("none of lone"));
+    CHECK_THROWS_WITH(build_topology(sketch.cluster()),
+                      Catch::Contains("several NVLink domains need NICs") && Catch::Contains("none of lone"));
 }
 
 }  // namespace fmsim
