@@ -1,14 +1,9 @@
 #include "graph_routes.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <queue>
 #include <set>
-
-#include <fmt/format.h>
-
-#include "mixed.hpp"
 
 namespace fmsim {
 namespace {
@@ -17,9 +12,6 @@ namespace {
 constexpr std::uint32_t kThroughGpu = 1u << 20;
 
 bool is_end(DeviceKind kind) { return kind == DeviceKind::gpu || kind == DeviceKind::nic; }
-
-// Of 0 to 1, from a hash.
-double fraction(std::uint64_t hash) { return static_cast<double>(hash >> 11) * 0x1p-53; }
 
 }  // namespace
 
@@ -41,6 +33,7 @@ GraphRoutes::GraphRoutes(const Topology& topology)
     }
     for (std::uint32_t l = 0; l < topology.links.size(); ++l) {
         const Link& link = topology.links[LinkId{l}];
+        end_of_.push_back(link.to);
         Links& of_kind = link.kind == LinkKind::nvlink ? nvlink_ : link.kind == LinkKind::network ? network_ : pcie_;
         of_kind[link.from.value].push_back({link.to, LinkId{l}, link.rate.value});
     }
@@ -146,6 +139,26 @@ bool GraphRoutes::joined(DeviceId from, DeviceId to) const {
     return found != distances.steps.end() && found->second < kThroughGpu;
 }
 
+// What leads on from a device that is so many steps from the end, each as wide as the rest of its way.
+std::vector<GraphRoutes::Out> GraphRoutes::nvlink_ways(DeviceId device, DeviceId to, const Distances& distances,
+                                                       const std::map<std::uint32_t, double>& width) const {
+    std::vector<Out> ways;
+    for (const Out& out : nvlink_[device.value]) {
+        const auto there = distances.steps.find(out.to.value);
+        if (there != distances.steps.end() &&
+            there->second + nvlink_step(out.to, to) == distances.steps.at(device.value))
+            ways.push_back({out.to, out.link, std::min(out.rate, width.at(out.to.value))});
+    }
+    const auto widest =
+        std::max_element(ways.begin(), ways.end(), [](const Out& a, const Out& b) { return a.rate < b.rate; });
+    // Switches beside each other work as one; of GPUs one passes it on.
+    if (kind_[widest->to.value] != DeviceKind::nvswitch) return {Out(*widest)};
+    ways.erase(std::remove_if(ways.begin(), ways.end(),
+                              [&](const Out& out) { return kind_[out.to.value] != DeviceKind::nvswitch; }),
+               ways.end());
+    return ways;
+}
+
 Route GraphRoutes::nvlink_route(DeviceId from, DeviceId to) const {
     const Distances distances = nvlink_steps_to(to, from);
     // How wide the rest of the way is from each device, from the end back; and what is next there.
@@ -153,27 +166,9 @@ Route GraphRoutes::nvlink_route(DeviceId from, DeviceId to) const {
     std::map<std::uint32_t, std::vector<Out>> next;
     for (const DeviceId device : distances.nearest_first) {
         if (device == to) continue;
-        std::vector<Out>& ways = next[device.value];
-        for (const Out& out : nvlink_[device.value]) {
-            const auto there = distances.steps.find(out.to.value);
-            if (there == distances.steps.end() ||
-                there->second + nvlink_step(out.to, to) != distances.steps.at(device.value))
-                continue;
-            ways.push_back({out.to, out.link, std::min(out.rate, width.at(out.to.value))});
-        }
-        const auto widest =
-            std::max_element(ways.begin(), ways.end(), [](const Out& a, const Out& b) { return a.rate < b.rate; });
-        // Switches beside each other work as one; of GPUs one passes it on.
-        const bool switches = kind_[widest->to.value] == DeviceKind::nvswitch;
-        if (switches)
-            ways.erase(std::remove_if(ways.begin(), ways.end(),
-                                      [&](const Out& out) { return kind_[out.to.value] != DeviceKind::nvswitch; }),
-                       ways.end());
-        else
-            ways = {Out(*widest)};
-        double sum = 0;
-        for (const Out& out : ways) sum += out.rate;
-        width[device.value] = sum;
+        next[device.value] = nvlink_ways(device, to, distances, width);
+        width[device.value] = 0;
+        for (const Out& out : next[device.value]) width[device.value] += out.rate;
     }
     Route route;
     std::map<std::uint32_t, double> share{{from.value, 1}};
@@ -245,83 +240,6 @@ std::vector<DeviceId> GraphRoutes::beside(const Domain& domain, DeviceId nic) co
         nearest.push_back(gpu);
     }
     return nearest;
-}
-
-// ---- Network ----
-
-// A GPU that is not beside the NIC sends over NVLink to the first that is, as NCCL's PXN does.
-void GraphRoutes::add_end(Route& route, DeviceId gpu, const Domain& domain, DeviceId nic, bool sends) const {
-    const auto near = beside(domain, nic);
-    assert(!near.empty());  // it is a NIC of the domain
-    const DeviceId by = std::find(near.begin(), near.end(), gpu) != near.end() ? gpu : near.front();
-    if (by != gpu)
-        for (const auto& [link, share] : sends ? nvlink_route(gpu, by) : nvlink_route(by, gpu))
-            add_share(route, link, share);
-    // The way back takes each link's opposite, which is its neighbour.
-    for (const LinkId link : pcie_way(by, nic)) add_share(route, {link.value ^ (sends ? 0u : 1u)}, 1);
-}
-
-bool GraphRoutes::add_between(Route& route, DeviceId out, DeviceId in, std::optional<std::uint64_t> hash) const {
-    // From the receiver back, and how many shortest ways lead on from each device.
-    std::map<std::uint32_t, std::uint32_t> steps{{in.value, 0}};
-    std::map<std::uint32_t, double> ways{{in.value, 1}};
-    std::vector<DeviceId> reached{in};
-    for (std::size_t at = 0; at < reached.size() && reached[at] != out; ++at) {
-        const DeviceId here = reached[at];
-        for (const Out& back : network_[here.value]) {
-            if (kind_[back.to.value] == DeviceKind::nic && back.to != out) continue;
-            const auto [known, is_new] = steps.emplace(back.to.value, steps.at(here.value) + 1);
-            if (is_new) reached.push_back(back.to);
-            if (known->second == steps.at(here.value) + 1) ways[back.to.value] += ways.at(here.value);
-        }
-    }
-    if (out == in) {  // one NIC of two domains: to its switch and back
-        if (network_[out.value].empty()) return false;
-        const LinkId first = network_[out.value].front().link;
-        add_share(route, first, 1);
-        add_share(route, {first.value ^ 1u}, 1);
-        return true;
-    }
-    if (!steps.contains(out.value)) return false;
-    std::map<std::uint32_t, double> share{{out.value, 1}};
-    for (auto at = reached.rbegin(); at != reached.rend(); ++at) {
-        const auto here = share.find(at->value);
-        if (here == share.end() || *at == in) continue;
-        const double all = ways.at(at->value);
-        double drawn = hash ? fraction(mixed(*hash + steps.at(at->value))) * all : 0;
-        for (const Out& on : network_[at->value]) {
-            const auto there = steps.find(on.to.value);
-            if (there == steps.end() || there->second + 1 != steps.at(at->value)) continue;
-            const double its = ways.at(on.to.value);
-            if (hash && (drawn < 0 || drawn >= its)) {
-                drawn -= its;
-                continue;
-            }
-            const double part = hash ? here->second : here->second * its / all;
-            add_share(route, on.link, part);
-            share[on.to.value] += part;
-            if (hash) break;
-        }
-    }
-    return true;
-}
-
-Route GraphRoutes::network_route(const Topology& topology, GpuPlace from, std::uint32_t leave, std::uint32_t enter,
-                                 GpuPlace to, std::uint64_t flow) const {
-    const Domain& sender = domains_[from.domain.value];
-    const Domain& receiver = domains_[to.domain.value];
-    const DeviceId out = sender.nics[leave], in = receiver.nics[enter];
-    const FreeGraph& graph = *topology.cluster.graph;
-    const bool hashes = graph.nics[graph.devices[out.value].part].spreading == Spreading::hash;
-    std::optional<std::uint64_t> hash;
-    if (hashes) hash = mixed(topology.cluster.network.seed ^ mixed(flow * 64));
-    Route route;
-    add_end(route, gpu(from), sender, out, true);
-    if (!add_between(route, out, in, hash))
-        throw Infeasible(
-            fmt::format("no way leads from {} to {} over the network", topology.name(out), topology.name(in)));
-    add_end(route, gpu(to), receiver, in, false);
-    return route;
 }
 
 }  // namespace fmsim

@@ -60,6 +60,13 @@ private:
         std::map<std::uint32_t, std::uint32_t> steps;  // of each
     };
 
+    // Of each device that was reached from the receiver: how far it is, and how many shortest ways lead on from it.
+    struct NetworkWays {
+        std::map<std::uint32_t, std::uint32_t> steps;
+        std::map<std::uint32_t, double> ways;
+        std::vector<DeviceId> nearest_first;
+    };
+
     void find_domains(const Topology& topology);
     void find_nics(const Topology& topology);
     Distances nvlink_steps_to(DeviceId to, DeviceId from) const;
@@ -67,8 +74,13 @@ private:
     std::map<std::uint32_t, std::uint32_t> pcie_steps_from(DeviceId end) const;
     void add_end(Route& route, DeviceId gpu, const Domain& domain, DeviceId nic, bool sends) const;
     bool add_between(Route& route, DeviceId out, DeviceId in, std::optional<std::uint64_t> hash) const;
+    NetworkWays network_ways(DeviceId out, DeviceId in) const;
+    std::vector<RouteLink> links_on(DeviceId device, const NetworkWays& found, std::optional<std::uint64_t> hash) const;
+    std::vector<Out> nvlink_ways(DeviceId device, DeviceId to, const Distances& distances,
+                                 const std::map<std::uint32_t, double>& width) const;
 
     std::vector<DeviceKind> kind_;
+    std::vector<DeviceId> end_of_;  // of a link
     Links nvlink_, pcie_, network_;
     std::vector<Domain> domains_;
     std::map<std::uint32_t, GpuPlace> place_of_;
