@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "fmsim/formats.hpp"
 #include "fmsim/predict.hpp"
+#include "toy/graph.hpp"
 #include "toy/toy.hpp"
 
 namespace fmsim {
@@ -122,7 +124,63 @@ SimTime time_of(const Case& of, const std::string& name) {
     return predict(net, group_of(net, placement), job, nccl, {.fidelity = of.fidelity, .pins = {}}).end;
 }
 
+// Machines of two GPUs with a NIC each, every NIC on any of three leaves, any number of cables from a leaf to a spine.
+struct Wiring {
+    std::vector<std::uint32_t> order{0, 1, 2, 3, 4};  // in which the machines stand in the graph
+    std::vector<std::uint32_t> leaf;                  // of a machine's NICs, two each
+    std::vector<std::uint32_t> cables;                // of a leaf, to each of two spines
+};
+
+SimTime time_of(const Wiring& wiring, bool switches_first) {
+    toy::GraphSketch sketch;
+    const auto add_switches = [&] {
+        for (const char* name : {"leaf0", "leaf1", "leaf2", "spine0", "spine1"}) sketch.network_switch(name);
+    };
+    sketch.machine("any");
+    if (switches_first) add_switches();
+    std::vector<DomainId> domain(wiring.order.size());
+    for (std::uint32_t at = 0; at < wiring.order.size(); ++at) {
+        const std::uint32_t m = wiring.order[at];
+        domain[m] = {at};
+        sketch.machine(fmt::format("m{}", m));
+        for (int g = 0; g < 2; ++g) sketch.gpu(fmt::format("m{}g{}", m, g)).nic(fmt::format("m{}n{}", m, g));
+    }
+    if (!switches_first) add_switches();
+    for (const std::uint32_t m : wiring.order) {
+        sketch.link(fmt::format("m{}g0", m), fmt::format("m{}g1", m), LinkKind::nvlink, 100e9);
+        for (std::uint32_t g = 0; g < 2; ++g) {
+            const std::string nic = fmt::format("m{}n{}", m, g);
+            sketch.link(fmt::format("m{}g{}", m, g), nic, LinkKind::pcie, 63e9);
+            sketch.link(nic, fmt::format("leaf{}", wiring.leaf[2 * m + g]), LinkKind::network, 50e9);
+        }
+    }
+    for (std::uint32_t l = 0; l < 3; ++l)
+        for (std::uint32_t s = 0; s < 2; ++s)
+            sketch.link(fmt::format("leaf{}", l), fmt::format("spine{}", s), LinkKind::network, 20e9,
+                        wiring.cables[2 * l + s]);
+    const Topology net = build_topology(sketch.cluster());
+    Placement placement;
+    for (const DomainId d : domain)
+        for (std::uint32_t g = 0; g < 2; ++g) placement.push_back({d, g});
+    PredictOptions options;
+    options.pins.protocol = Protocol::simple;
+    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{1 << 30}}}};
+    return predict(net, group_of(net, placement), job, toy::nccl(), options).end;
+}
+
 }  // namespace
+
+TEST_CASE("the order in which a graph has its machines and switches leaves the time as it is") {
+    Dice dice(GENERATE(take(20, random(std::uint64_t{1}, std::uint64_t{1} << 40))));
+    Wiring wiring;
+    for (int nic = 0; nic < 10; ++nic) wiring.leaf.push_back(dice.below(3));
+    for (int pair = 0; pair < 6; ++pair) wiring.cables.push_back(1 + dice.below(3));
+    const SimTime time = time_of(wiring, false);
+    dice.shuffle(wiring.order);
+    const SimTime again = time_of(wiring, true);
+    CHECK(time.fs > 0);
+    CHECK(std::abs(static_cast<double>(time.fs - again.fs)) <= 1e-9 * static_cast<double>(time.fs));
+}
 
 TEST_CASE("other numbers and names for alike things leave the time as it is") {
     Dice dice(GENERATE(take(40, random(std::uint64_t{1}, std::uint64_t{1} << 40))));
