@@ -86,6 +86,9 @@ Imported import_nccl(std::string_view text, const std::string& file, const Catal
 // follows the name ("slots=8") is left alone.
 std::vector<InstanceId> parse_hosts(std::string_view text, const std::string& file, const Topology& topology);
 
+// A rank a line: an instance by name or number, or "domain:3", and the number of one of its GPUs; '#' begins a comment.
+Placement parse_placement(std::string_view text, const std::string& file, const Topology& topology);
+
 // The whole file; "-" is standard input. Throws InputError when it cannot be read or is larger than 256 MiB.
 std::string read_file(const std::string& path);
 

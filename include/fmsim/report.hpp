@@ -47,6 +47,7 @@ struct RunReport {
     std::string cluster;
     std::uint32_t ranks{};
     PlacementSpread placement;
+    GroupsAcross groups;  // of the collectives' groups
     Fidelity fidelity{};
     SimTime end;
     std::vector<ReportedCall> operations;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -89,6 +90,7 @@ struct RingPath {
     std::vector<std::uint32_t> gpus;
     std::uint32_t enter_group{};  // the group of NICs beside the first GPU
     std::uint32_t leave_group{};  // and beside the last
+    bool operator==(const RingPath&) const = default;
 };
 struct RingSearch {
     std::vector<RingPath> paths;  // NCCL's search channels
@@ -149,6 +151,9 @@ struct NetworkLayer {
     std::vector<std::uint32_t> sizes{};  // the same for each switch of its own, where they differ; then `children` is 0
     double oversubscription = 1;         // what comes from below / what goes up; 1: non-blocking
     std::uint32_t uplinks = 1;           // of one switch; a hashed flow takes one of them, a sprayed one all
+    // Of the first layer: its children share not one switch but one for each NIC group, and group k hangs on the k-th.
+    // To the layer above these are so many children.
+    bool rail_optimized = false;
 };
 struct Network {
     std::vector<NetworkLayer> layers;
@@ -175,6 +180,38 @@ enum class RailPolicy : std::uint8_t {
 };
 std::string_view name(RailPolicy policy);  // "keep", "even", "neighbour"
 
+enum class LinkKind : std::uint8_t { nvlink, pcie, numa, network };
+std::string_view name(LinkKind kind);  // "nvlink", "pcie", "numa", "network"
+
+// A cluster of any shape, as devices and links by name: meshes of NVLink, several NVSwitches, machines that differ,
+// networks that are no tree.
+struct FreeGraph {
+    static constexpr std::uint32_t kNone = 0xffffffff;
+    struct Machine {
+        std::string name;
+        CpuVendor cpu{};
+        Bytes simple_buffer;
+    };
+    struct Device {
+        std::string name;
+        DeviceKind kind{};
+        std::uint32_t machine = kNone;  // of machines; network switches have none, and NVSwitches need none
+        std::uint32_t part = 0;         // of gpus, nics or nvlinks, by its kind
+    };
+    struct Link {  // both ways
+        std::uint32_t from{}, to{};
+        LinkKind kind{};
+        BytesPerSecond rate;      // of one, one direction, as published
+        std::uint32_t count = 1;  // a hashed flow takes one of them; NVLinks and lanes work as one
+    };
+    std::vector<Machine> machines;
+    std::vector<Gpu> gpus;  // kinds
+    std::vector<Nic> nics;
+    std::vector<NvLink> nvlinks;  // the first is that of links without an NVSwitch
+    std::vector<Device> devices;
+    std::vector<Link> links;
+};
+
 struct DomainBlock {
     DomainType type;
     std::uint32_t count{};
@@ -187,6 +224,9 @@ struct Cluster {
     Network network;
     std::vector<Fault> faults;
     RailPolicy rail_policy = RailPolicy::keep;
+    // Instead of domains and layers: build_topology finds the domains and adds them to `blocks`, a machine is an
+    // instance. Faults name NVSwitches and network switches by their number in all, with `instance` 0.
+    std::optional<FreeGraph> graph{};
 };
 
 // ---- The built graph. ----
@@ -201,7 +241,6 @@ struct Device {
     std::uint32_t index{};  // among its kind in the instance or layer
 };
 
-enum class LinkKind : std::uint8_t { nvlink, pcie, numa, network };
 struct Link {  // one direction
     DeviceId from, to;
     LinkKind kind{};
@@ -231,6 +270,8 @@ struct InstanceBlock {
     std::uint32_t link{};       // of its first link
 };
 
+class GraphRoutes;
+
 class Topology {
 public:
     Cluster cluster;
@@ -241,26 +282,33 @@ public:
 
     std::uint32_t domains() const { return static_cast<std::uint32_t>(first_instance.size()); }
     std::uint32_t gpus() const;  // of all domains
-    // The switch of the nearest network layer that an instance hangs on; 0 where there are no layers.
+    // The switch of the nearest network layer that an instance hangs on, or its rail-optimised set of them; 0 where
+    // there are no layers.
     std::uint32_t leaf_of(InstanceId instance) const { return parent_.empty() ? 0 : parent_[0][instance.value]; }
-    const DomainType& type_of(DomainId domain) const { return type_of(first_instance[domain]); }
+    const DomainType& type_of(DomainId domain) const { return cluster.blocks[block_of_[domain]].type; }
     const DomainType& type_of(InstanceId instance) const { return cluster.blocks[instances[instance].block].type; }
     InstanceId instance_of(GpuPlace gpu) const;
+    std::vector<GpuPlace> gpus_of(InstanceId instance) const;
     DeviceId device(GpuPlace gpu) const;
     // Of a network switch `instance` is the layer. One beyond the last device where there is no such device.
     DeviceId device(DeviceKind kind, InstanceId instance, std::uint32_t index) const;
 
-    // Between two GPUs of one domain.
+    // Between two GPUs of one domain: over the NVSwitches. In a free graph by a direct link where there is one, else
+    // over switches, a share on each of those beside each other, else through other GPUs, the widest of the shortest.
     Route nvlink_route(GpuPlace from, GpuPlace to) const;
     // Between two domains: over the NICs of group `leave` of the sender's domain to those of group `enter` of the
     // receiver's, as the rail policy has it. `flow` tells hashed flows apart.
+    // Throws Infeasible where a free graph has no way.
     Route network_route(GpuPlace from, std::uint32_t leave, std::uint32_t enter, GpuPlace to, std::uint64_t flow) const;
+    // The most that all GPUs of a domain can send into the network: NICs and PCIe, without faults and what is above.
+    BytesPerSecond rate_out_of(DomainId domain) const;
 
     std::string name(DeviceId device) const;  // "p5.48xlarge[1]/gpu3"
     std::string name(LinkId link) const;      // "p5.48xlarge[1]/nic7 -> fabric"
 
 private:
     friend class TopologyBuilder;
+    friend class GraphTopologyBuilder;
     struct NicShare {
         std::uint32_t nic{};
         double share{};
@@ -269,15 +317,25 @@ private:
     std::vector<NicShare> rebalanced(InstanceId instance, std::uint32_t group) const;
     std::vector<LinkId> to_nic(InstanceId instance, std::uint32_t gpu, std::uint32_t nic, bool sends) const;
     InstanceId add_end(Route& route, GpuPlace gpu, std::uint32_t group, bool sends) const;
-    void add_climb(Route& route, InstanceId from, InstanceId to, double share, std::uint64_t flow) const;
+    struct Leaf {
+        std::uint32_t leaf{};
+        double share{};
+    };
+    std::vector<Leaf> leaves_for(InstanceId instance, std::uint32_t group) const;
+    void add_climb(Route& route, const Nic& nic, std::uint32_t up, std::uint32_t down, double share,
+                   std::uint64_t flow) const;
+    std::uint32_t leaf_switch(InstanceId instance, std::uint32_t group) const;
     LinkId network_link(InstanceId instance, std::uint32_t nic, bool sends) const;
 
+    Column<DomainId, std::uint32_t> block_of_;
+    std::shared_ptr<const GraphRoutes> graph_;  // of a free graph; then the rest of this has no use
     // Of each block: PCIe paths from GPU to NIC as links of an instance that begins at 0.
     std::vector<std::vector<std::vector<std::vector<std::uint32_t>>>> paths_;
     std::uint32_t first_nvswitch_{};
     Column<InstanceId, std::uint8_t> has_nic_fault_;
     Column<LinkId, std::uint8_t> at_fault_;                  // works at a part of its rate
     std::vector<std::vector<std::uint32_t>> parent_;         // of a layer, of a child: the switch above it
+    std::vector<std::uint32_t> first_rail_leaf_;             // of a set of rail-optimised leaves; empty: there are none
     std::vector<std::vector<std::uint32_t>> switch_device_;  // of a layer, of a switch
     std::vector<std::vector<std::uint32_t>> uplink_;         // and its first link up; the way down follows each
 };
@@ -296,6 +354,9 @@ std::string_view kind_name(const Topology& topology, LinkKind kind);
 
 // Ring paths as NCCL would find them, for a domain whose search result nobody published: see ring_paths.cpp.
 RingSearch default_search(const InstanceType& instance, std::uint32_t instances, bool alone);
+// Few fast paths become twice as many of half the speed, as NCCL has them; and what they were before.
+RingSearch doubled(RingSearch search, const Gpu& gpu);
+RingSearch undoubled(RingSearch search);
 
 // ---- Placement: which GPUs a job has, in the order of its ranks. ----
 
@@ -320,6 +381,16 @@ struct PlacementSpread {
     std::uint32_t leaves{};
 };
 PlacementSpread spread_of(const Topology& topology, const Placement& placement);
+
+// Of the groups of `size` consecutive ranks, how many there are, and how many have GPUs in more than one domain, and on
+// more than one leaf.
+struct GroupsAcross {
+    std::uint32_t groups{};
+    std::uint32_t domains{};
+    std::uint32_t leaves{};
+    bool operator==(const GroupsAcross&) const = default;
+};
+GroupsAcross groups_across(const Topology& topology, const Placement& placement, std::uint32_t size);
 
 // Of the groups of `size` consecutive ranks, how many have GPUs in more than one domain.
 std::uint32_t groups_across_domains(const Placement& placement, std::uint32_t size);

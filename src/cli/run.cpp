@@ -24,6 +24,8 @@ int run_workload(const Options& options) {
     RunReport report{.cluster = scenario.topology.cluster.name,
                      .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
                      .placement = spread_of(scenario.topology, scenario.group.places),
+                     .groups = groups_across(scenario.topology, scenario.group.places,
+                                             static_cast<std::uint32_t>(scenario.group.places.size())),
                      .fidelity = options.scenario.fidelity,
                      .end = prediction.end,
                      .operations = {},

@@ -29,7 +29,8 @@ void add_options(CLI::App& command, ScenarioOptions& options) {
         ->option_text("N");
     command
         .add_option("--placement", options.placement,
-                    "linear (default), packed or spread over leaves, random:SEED, or hosts:FILE with a host a line")
+                    "linear (default), packed or spread over leaves, random:SEED, hosts:FILE with a host a line, or list:FILE "
+                    "with a rank a line: a host and its GPU's number")
         ->option_text("PLACEMENT");
     command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO)")->option_text("NAME");
     command.add_option("--proto", options.protocol, "pin the protocol: LL, LL128 or Simple (NCCL_PROTO)")
@@ -42,13 +43,17 @@ void add_options(CLI::App& command, ScenarioOptions& options) {
 namespace {
 
 Placement placement_of(const Topology& topology, const ScenarioOptions& options) {
-    static constexpr std::string_view kRandom = "random:", kHosts = "hosts:";
+    static constexpr std::string_view kRandom = "random:", kHosts = "hosts:", kList = "list:";
     if (options.placement == "linear") return linear_placement(topology, options.gpus, options.per_domain);
     if (options.placement == "packed") return packed_placement(topology, options.gpus, options.per_domain);
     if (options.placement == "spread") return spread_placement(topology, options.gpus, options.per_domain);
     if (options.placement.starts_with(kHosts)) {
         const std::string file = options.placement.substr(kHosts.size());
         return placement_on(topology, parse_hosts(read_file(file), file, topology));
+    }
+    if (options.placement.starts_with(kList)) {
+        const std::string file = options.placement.substr(kList.size());
+        return parse_placement(read_file(file), file, topology);
     }
     std::uint64_t seed{};
     const char* const end = options.placement.data() + options.placement.size();
@@ -59,7 +64,7 @@ Placement placement_of(const Topology& topology, const ScenarioOptions& options)
     throw InputError({{.file = "--placement",
                        .line = 0,
                        .pointer = "",
-                       .expected = "expected linear, packed, spread, random:SEED or hosts:FILE",
+                       .expected = "expected linear, packed, spread, random:SEED, hosts:FILE or list:FILE",
                        .found = options.placement}});
 }
 

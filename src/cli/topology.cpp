@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <CLI/App.hpp>
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "fmsim/topology.hpp"
@@ -27,15 +28,24 @@ std::vector<DeviceId> gpus_of(const Topology& net, std::uint32_t from, std::uint
     return gpus;
 }
 
+// What one domain can send to the network; in a free graph, which has no switch above all, to the other domains.
+BytesPerSecond out_of(const Topology& net, std::uint32_t domain) {
+    const auto own = gpus_of(net, domain, domain + 1);
+    if (!net.cluster.graph) return cut(net, own, devices_of(net, DeviceKind::fabric, InstanceId{0}));
+    auto others = gpus_of(net, 0, domain);
+    const auto after = gpus_of(net, domain + 1, net.domains());
+    others.insert(others.end(), after.begin(), after.end());
+    return cut(net, own, others);
+}
+
 // Out of each kind of domain, and between the halves.
 std::vector<NamedCut> cuts_of(const Topology& net) {
     std::vector<NamedCut> cuts;
     if (net.links.size() > kMostLinksForCuts) return cuts;
-    const auto fabric = devices_of(net, DeviceKind::fabric, InstanceId{0});
     std::uint32_t first = 0;
     for (const DomainBlock& block : net.cluster.blocks) {
-        if (block.type.groups() > 0)
-            cuts.push_back({"out of a " + block.type.name, cut(net, gpus_of(net, first, first + 1), fabric)});
+        if (block.type.groups() > 0 && !(net.cluster.graph && net.domains() == 1))
+            cuts.push_back({fmt::format("out of a {}", block.type.name), out_of(net, first)});
         first += block.count;
     }
     if (net.domains() > 1) {

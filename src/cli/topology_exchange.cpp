@@ -14,7 +14,7 @@
 namespace fmsim::cli {
 namespace {
 
-enum class ExportFormat { graphviz, slurm, slurm_yaml, nccl };
+enum class ExportFormat { graphviz, cluster, slurm, slurm_yaml, nccl };
 enum class ImportFormat { slurm, slurm_yaml, ec2, kubernetes, nccl };
 
 struct ExportOptions {
@@ -36,7 +36,15 @@ void add_output(CLI::App& command, Output& output) {
 }
 
 std::string exported(const Topology& net, ExportFormat to) {
+    if (net.cluster.graph && to != ExportFormat::graphviz && to != ExportFormat::cluster)
+        throw InputError({{.file = "--to",
+                           .line = 0,
+                           .pointer = "",
+                           .expected = "expected graphviz or cluster: the other tools' files have no place for a graph",
+                           .found = ""}});
     switch (to) {
+        case ExportFormat::cluster:
+            return to_cluster_file(net.cluster, false);
         case ExportFormat::graphviz:
             return to_graphviz(net);
         case ExportFormat::slurm:
@@ -87,6 +95,7 @@ int import_cluster(const ImportWords& words) {
 
 void add_topology_export(CLI::App& topology, Action& action) {
     static const std::map<std::string, ExportFormat> kFormats{{"graphviz", ExportFormat::graphviz},
+                                                              {"cluster", ExportFormat::cluster},
                                                               {"slurm", ExportFormat::slurm},
                                                               {"slurm-yaml", ExportFormat::slurm_yaml},
                                                               {"nccl", ExportFormat::nccl}};
@@ -97,7 +106,7 @@ void add_topology_export(CLI::App& topology, Action& action) {
         ->option_text("CLUSTER");
     command
         .add_option("--to", options->to,
-                    "graphviz (default): devices and links; slurm: topology.conf; slurm-yaml: topology.yaml; nccl: "
+                    "graphviz (default): devices and links; cluster: a file of our own; slurm: topology.conf; slurm-yaml: topology.yaml; nccl: "
                     "NCCL_TOPO_FILE of one machine")
         ->transform(CLI::CheckedTransformer(kFormats))
         ->option_text("FORMAT");

@@ -2,9 +2,9 @@
 //
 // A whole domain has the search result of its type. On a part of one NCCL finds, by its published results for one and
 // four GPUs of p5, a path for each NIC group that hangs beside a GPU of the part, in the order of the whole, entering
-// and leaving by that group. Four paths or fewer become twice as many of half the speed (graph/search.cc):
+// and leaving by that group:
 //
-//   p5, GPUs 0 to 3:  by group 0: 0 3 2 1,  by group 1: 1 0 3 2,  ...  and all four again
+//   p5, GPUs 0 to 3:  by group 0: 0 3 2 1,  by group 1: 1 2 3 0,  ...   and as few as these twice, at half the speed
 #include <algorithm>
 #include <set>
 
@@ -15,34 +15,30 @@
 namespace fmsim {
 namespace {
 
-constexpr std::size_t kFewPaths = 4;
-
-void double_few(RingSearch& search) {
-    std::set<std::uint32_t> groups;
-    for (const RingPath& path : search.paths) groups.insert(path.enter_group);
-    if (search.paths.size() > kFewPaths || groups.size() < search.paths.size()) return;  // already doubled
-    const auto once = search.paths;
-    search.paths.insert(search.paths.end(), once.begin(), once.end());
-    search.intra.value /= 2;
-    search.inter.value /= 2;
+// The part of a path that is on these GPUs.
+std::vector<std::uint32_t> kept(const RingPath& path, const std::set<std::uint32_t>& gpus) {
+    std::vector<std::uint32_t> here;
+    for (const std::uint32_t gpu : path.gpus)
+        if (gpus.contains(gpu)) here.push_back(gpu);
+    return here;
 }
 
-RingSearch part_search(const RingSearch& whole, const std::set<std::uint32_t>& gpus) {
+RingSearch part_search(RingSearch whole, const std::set<std::uint32_t>& gpus, const Gpu& gpu, bool alone) {
+    if (alone) {  // no NICs: as many paths as on all GPUs
+        for (RingPath& path : whole.paths) path.gpus = kept(path, gpus);
+        return whole;
+    }
+    whole = undoubled(std::move(whole));
     RingSearch search{.paths = {}, .crosses_nics = false, .intra = whole.intra, .inter = whole.inter};
-    for (const RingPath& path : whole.paths) {
-        if (!gpus.contains(path.gpus.front())) continue;
-        RingPath kept{.gpus = {}, .enter_group = path.enter_group, .leave_group = path.enter_group};
-        for (const std::uint32_t gpu : path.gpus)
-            if (gpus.contains(gpu)) kept.gpus.push_back(gpu);
-        search.paths.push_back(kept);
-    }
+    for (const RingPath& path : whole.paths)
+        if (gpus.contains(path.gpus.front()))
+            search.paths.push_back(
+                {.gpus = kept(path, gpus), .enter_group = path.enter_group, .leave_group = path.enter_group});
     if (search.paths.empty()) {  // none begins here: the first path, by its own group
-        RingPath kept{.gpus = {gpus.begin(), gpus.end()}, .enter_group = whole.paths[0].enter_group, .leave_group = 0};
-        kept.leave_group = kept.enter_group;
-        search.paths.push_back(kept);
+        const std::uint32_t group = whole.paths[0].enter_group;
+        search.paths.push_back({.gpus = {gpus.begin(), gpus.end()}, .enter_group = group, .leave_group = group});
     }
-    double_few(search);
-    return search;
+    return doubled(std::move(search), gpu);
 }
 
 }  // namespace
@@ -85,7 +81,7 @@ GroupRings rings_of(const Topology& topology, const Group& group) {
         }
         std::set<std::uint32_t> gpus;
         for (const std::uint32_t position : part.positions) gpus.insert(group.places[position].gpu);
-        rings.of_part.push_back(part_search(whole, gpus));
+        rings.of_part.push_back(part_search(whole, gpus, type.instance.gpu, group.parts.size() == 1));
     }
     // A channel passes through all domains: there are as many as the poorest can have.
     std::size_t least = rings.of_part.front().paths.size();

@@ -7,6 +7,7 @@
 #include "document.hpp"
 #include "domain_variants.hpp"
 #include "fmsim/formats.hpp"
+#include "free_graph.hpp"
 #include "hostlist.hpp"
 #include "machine_parts.hpp"
 
@@ -29,10 +30,6 @@ RailPolicy policy_of(const std::string& word) {
     return RailPolicy::keep;
 }
 
-CpuVendor vendor_of(const std::string& word) {
-    return word == "amd" ? CpuVendor::amd : word == "intel" ? CpuVendor::intel : CpuVendor::arm;
-}
-
 Network network_of(const Spot& spot) {
     Network network;
     if (spot.has("seed")) network.seed = spot["seed"].json().get<std::uint64_t>();
@@ -45,7 +42,10 @@ Network network_of(const Spot& spot) {
              .children = layer.has("children") ? layer["children"].count() : 0,
              .sizes = layer.has("sizes") ? counts(layer["sizes"]) : std::vector<std::uint32_t>{},
              .oversubscription = layer.has("oversubscription") ? layer["oversubscription"].number() : 1,
-             .uplinks = layer.has("uplinks") ? layer["uplinks"].count() : 1});
+             .uplinks = layer.has("uplinks") ? layer["uplinks"].count() : 1,
+             .rail_optimized = layer.has("rail_optimized") && layer["rail_optimized"].json().get<bool>()});
+        if (i > 0 && network.layers.back().rail_optimized)
+            layer["rail_optimized"].refuse("expected it in the first layer only");
     }
     return network;
 }
@@ -65,7 +65,7 @@ InstanceType with(InstanceType type, const Spot& spot) {
     rate("pcie_gpu_rate", type.pcie_gpu);
     rate("pcie_nic_rate", type.pcie_nic);
     rate("pcie_host_rate", type.pcie_host);
-    if (spot.has("cpu")) type.cpu = vendor_of(spot["cpu"].text());
+    if (spot.has("cpu")) type.cpu = vendor_named(spot["cpu"].text());
     if (spot.has("gpudirect")) type.gpudirect = spot["gpudirect"].json().get<bool>();
     if (!spot.has("switches")) return type;
     type.switches.clear();
@@ -109,15 +109,10 @@ void add_names(Cluster& cluster, const Spot& list) {
             fmt::format("expected a name for each of the {} instances, not {}", wanted, cluster.instance_names.size()));
 }
 
-}  // namespace
-
-Cluster parse_cluster(std::string_view text, const std::string& file, const Catalogue& catalogue) {
-    Document document(text, file, "cluster");
-    const Spot root = document.root();
-    Cluster cluster{.name = root.has("name") ? root["name"].text() : file, .blocks = {}, .network = {}, .faults = {}};
+// Domains of the catalogue, and what else goes with them.
+void read_domains(Cluster& cluster, const Spot& root, const Catalogue& catalogue) {
     for (std::size_t i = 0; i < root["domains"].size(); ++i) add_block(cluster, root["domains"][i], catalogue);
     if (root.has("names")) add_names(cluster, root["names"]);
-    if (root.has("network")) cluster.network = network_of(root["network"]);
     if (root.has("rail_policy")) cluster.rail_policy = policy_of(root["rail_policy"].text());
     if (root.has("gpudirect"))
         for (DomainBlock& block : cluster.blocks) block.type.instance.gpudirect = root["gpudirect"].json().get<bool>();
@@ -127,6 +122,31 @@ Cluster parse_cluster(std::string_view text, const std::string& file, const Cata
                                   .instance = fault["instance"].count(),
                                   .index = fault["index"].count(),
                                   .fraction = fault["rate"].number()});
+    }
+}
+
+// What is said of trees says nothing of a graph.
+void refuse_with_graph(const Spot& root) {
+    for (const char* key : {"domains", "names", "rail_policy", "gpudirect", "faults"})
+        if (root.has(key)) root[key].refuse("expected no such key beside \"graph\"");
+    if (root.has("network") && root["network"].has("layers"))
+        root["network"]["layers"].refuse("expected no layers beside \"graph\", whose switches are devices");
+}
+
+}  // namespace
+
+Cluster parse_cluster(std::string_view text, const std::string& file, const Catalogue& catalogue) {
+    Document document(text, file, "cluster");
+    const Spot root = document.root();
+    Cluster cluster{.name = root.has("name") ? root["name"].text() : file, .blocks = {}, .network = {}, .faults = {}};
+    if (root.has("network")) cluster.network = network_of(root["network"]);
+    if (root.has("graph")) {
+        refuse_with_graph(root);
+        read_graph(cluster, root["graph"], catalogue);
+    } else if (root.has("domains")) {
+        read_domains(cluster, root, catalogue);
+    } else {
+        root.refuse("expected a key \"domains\": a list of domains, or \"graph\": machines, devices and links");
     }
     document.finish();
     return cluster;

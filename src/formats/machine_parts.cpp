@@ -107,10 +107,11 @@ Nic read_nic(const Files& files, const std::string& name, const std::string& wan
     return read_part(files, "nics", "nic", name, wanted_by, nic_of);
 }
 
-CpuVendor cpu_of(const Spot& leaf) {
-    const std::string word = value(leaf).text();
+CpuVendor vendor_named(std::string_view word) {
     return word == "amd" ? CpuVendor::amd : word == "intel" ? CpuVendor::intel : CpuVendor::arm;
 }
+
+CpuVendor cpu_of(const Spot& leaf) { return vendor_named(value(leaf).text()); }
 
 std::vector<std::uint32_t> counts(const Spot& list) {
     std::vector<std::uint32_t> numbers;

@@ -15,6 +15,7 @@ Gpu read_gpu(const Files& files, const std::string& name, const std::string& wan
 NvLink read_nvlink(const Files& files, const std::string& name, const std::string& wanted_by);
 Nic read_nic(const Files& files, const std::string& name, const std::string& wanted_by);
 
+CpuVendor vendor_named(std::string_view word);  // "amd", "intel" or "arm"
 CpuVendor cpu_of(const Document::Spot& leaf);
 std::vector<std::uint32_t> counts(const Document::Spot& list);
 void read_drives(const Document::Spot& drives, InstanceType& type);

@@ -18,10 +18,7 @@ BytesPerSecond domain_rate(const Topology& topology, const Group& group) {
     for (const Group::Part& part : group.parts) {
         const DomainType& type = topology.type_of(part.domain);
         if (!seen.insert({&type, part.positions.size()}).second) continue;
-        const Topology one = build_topology({.name = type.name, .blocks = {{type, 1}}});
-        std::vector<DeviceId> gpus;
-        for (std::uint32_t g = 0; g < type.gpus(); ++g) gpus.push_back(one.device(GpuPlace{DomainId{0}, g}));
-        least = std::min(least, cut(one, gpus, devices_of(one, DeviceKind::fabric, InstanceId{0})));
+        least = std::min(least, topology.rate_out_of(part.domain));
     }
     return least;
 }

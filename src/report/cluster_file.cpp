@@ -53,7 +53,63 @@ Json layer_json(const NetworkLayer& layer) {
         json["sizes"] = layer.sizes;
     if (layer.oversubscription != 1) json["oversubscription"] = layer.oversubscription;
     if (layer.uplinks != 1) json["uplinks"] = layer.uplinks;
+    if (layer.rail_optimized) json["rail_optimized"] = true;
     return json;
+}
+
+const std::string& part_name(const FreeGraph& graph, const FreeGraph::Device& device) {
+    return device.kind == DeviceKind::gpu   ? graph.gpus[device.part].name
+           : device.kind == DeviceKind::nic ? graph.nics[device.part].name
+                                            : graph.nvlinks[device.part].name;
+}
+
+Json graph_json(const FreeGraph& graph) {
+    Json json;
+    if (!graph.nvlinks.empty()) json["nvlink"] = graph.nvlinks[0].name;
+    for (const FreeGraph::Machine& machine : graph.machines)
+        json["machines"].push_back({{"name", machine.name},
+                                    {"cpu", cpu_name(machine.cpu)},
+                                    {"buffer", fmt::format("{} B", machine.simple_buffer.count)}});
+    for (const FreeGraph::Device& device : graph.devices) {
+        Json one{{"name", device.name}, {"device", name(device.kind)}};
+        if (device.kind == DeviceKind::gpu || device.kind == DeviceKind::nic || device.kind == DeviceKind::nvswitch)
+            one["kind"] = part_name(graph, device);
+        if (device.machine != FreeGraph::kNone) one["machine"] = graph.machines[device.machine].name;
+        json["devices"].push_back(std::move(one));
+    }
+    json["links"] = Json::array();
+    for (const FreeGraph::Link& link : graph.links) {
+        Json one{{"from", graph.devices[link.from].name},
+                 {"to", graph.devices[link.to].name},
+                 {"kind", name(link.kind)},
+                 {"rate", rate_text(link.rate)}};
+        if (link.count != 1) one["count"] = link.count;
+        json["links"].push_back(std::move(one));
+    }
+    return json;
+}
+
+// Faults of a graph have the names of their devices.
+Json graph_faults(const Cluster& cluster) {
+    Json faults = Json::array();
+    for (const Fault& fault : cluster.faults) {
+        std::uint32_t index = 0;
+        for (const FreeGraph::Device& device : cluster.graph->devices) {
+            const bool free = device.kind == DeviceKind::nvswitch || device.kind == DeviceKind::network_switch;
+            if (device.kind != fault.kind || (!free && device.machine != fault.instance)) continue;
+            if (index++ == fault.index) faults.push_back({{"device", device.name}, {"rate", fault.fraction}});
+        }
+    }
+    return faults;
+}
+
+std::string graph_file(const Cluster& cluster) {
+    Json json;
+    json["name"] = cluster.name;
+    json["graph"] = graph_json(*cluster.graph);
+    if (!cluster.faults.empty()) json["graph"]["faults"] = graph_faults(cluster);
+    if (cluster.network.seed != 0) json["network"]["seed"] = cluster.network.seed;
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // Like nlohmann's dump(2), but lists of numbers or texts stand in one line.
@@ -88,6 +144,7 @@ void dump(const Json& json, const std::string& indent, std::string& out) {
 }  // namespace
 
 std::string to_cluster_file(const Cluster& cluster, bool with_instances) {
+    if (cluster.graph) return graph_file(cluster);
     Json json;
     json["name"] = cluster.name;
     for (const DomainBlock& block : cluster.blocks) json["domains"].push_back(domain_json(block, with_instances));

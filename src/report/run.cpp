@@ -56,9 +56,9 @@ std::string json_of(const RunReport& report) {
                          {"instances", report.placement.instances},
                          {"domains", report.placement.domains},
                          {"leaves", report.placement.leaves},
-                         {"groups", 1},
-                         {"groups_across_domains", report.placement.domains > 1 ? 1 : 0},
-                         {"groups_across_leaves", report.placement.leaves > 1 ? 1 : 0}};
+                         {"groups", report.groups.groups},
+                         {"groups_across_domains", report.groups.domains},
+                         {"groups_across_leaves", report.groups.leaves}};
     json["time_s"] = seconds(report.end);
     json["operations"] = to_json(calls_table(report.operations, report.ranks, true));
     json["breakdown"] = {

@@ -51,6 +51,9 @@ std::string switch_name(const std::string& layer, std::size_t number) {
 }
 
 // From the hosts up, and the fabric last.
+//
+// A host of Slurm's hangs on one switch: rail-optimised leaves of a set are written as one, and to the layer above as
+// many children fewer.
 std::vector<NamedSwitch> switches_of(const Cluster& cluster) {
     std::vector<NamedSwitch> switches;
     std::vector<std::string> below = hosts_of(cluster);

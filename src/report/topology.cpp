@@ -1,5 +1,7 @@
 // A cluster for people (a tree with rates), for programs (JSON, CSV of its links) and for Graphviz.
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -38,10 +40,43 @@ std::string instance_text(const InstanceType& type) {
                             gbytes(type.nic->carries), type.groups(), type.groups() == 1 ? "" : "s", type.rails);
     for (std::size_t s = 0; s < type.switches.size(); ++s) {
         const PcieSwitch& pcie = type.switches[s];
+        if (type.pcie_host.value == 0) {  // of a graph, where only what is nearest to what is known
+            if (!pcie.nics.empty())
+                text += fmt::format("      GPU {} ({}) beside NIC {} ({} each)\n", numbers(pcie.gpus), gbytes(type.pcie_gpu),
+                                    numbers(pcie.nics), gbytes(type.pcie_nic));
+            continue;
+        }
         text += fmt::format("      pcie{} on NUMA {}: GPU {} ({})", s, pcie.numa, numbers(pcie.gpus), gbytes(type.pcie_gpu));
         if (!pcie.nics.empty()) text += fmt::format(", NIC {} ({} each)", numbers(pcie.nics), gbytes(type.pcie_nic));
         text += fmt::format(", host ({})\n", gbytes(type.pcie_host));
     }
+    return text;
+}
+
+std::string cuts_text(const std::vector<NamedCut>& cuts) {
+    std::string text;
+    for (const NamedCut& cut : cuts) text += fmt::format("  cut {}: {}\n", cut.name, gbytes(cut.rate));
+    return text;
+}
+
+// What there is in all, the links of each kind by their rates, and what is broken.
+std::string graph_text(const Topology& topology) {
+    const FreeGraph& graph = *topology.cluster.graph;
+    std::map<DeviceKind, std::uint32_t> devices;
+    for (const FreeGraph::Device& device : graph.devices) ++devices[device.kind];
+    std::string text = fmt::format("  graph of {} machine{}:", graph.machines.size(),
+                                   graph.machines.size() == 1 ? "" : "s");
+    for (const auto& [kind, count] : devices) text += fmt::format(" {} {}", count, name(kind));
+    text += "\n";
+    std::map<std::tuple<LinkKind, double, std::uint32_t>, std::uint32_t> links;
+    for (const FreeGraph::Link& link : graph.links) ++links[{link.kind, link.rate.value, link.count}];
+    for (const auto& [link, count] : links)
+        text += fmt::format("  {} x {}: {} x {}\n", count, name(std::get<0>(link)), std::get<2>(link),
+                            gbytes({std::get<1>(link)}));
+    for (const Fault& fault : topology.cluster.faults)
+        text += fmt::format("  fault: {} at {:g} of its rate\n",
+                            printable(topology.name(topology.device(fault.kind, InstanceId{fault.instance}, fault.index))),
+                            fault.fraction);
     return text;
 }
 
@@ -56,15 +91,16 @@ std::string text_of(const TopologyReport& report) {
         text += "\n" + instance_text(block.type.instance);
     }
     for (const NetworkLayer& layer : cluster.network.layers)
-        text += fmt::format("  {} switches: {} below each, {}:1, {} uplink{}\n", printable(layer.name),
-                            below_each(layer), layer.oversubscription, layer.uplinks, layer.uplinks == 1 ? "" : "s");
+        text += fmt::format("  {} switches{}: {} below each, {}:1, {} uplink{}\n", printable(layer.name),
+                            layer.rail_optimized ? ", one a NIC group" : "", below_each(layer), layer.oversubscription,
+                            layer.uplinks, layer.uplinks == 1 ? "" : "s");
+    if (cluster.graph) return text + graph_text(*report.topology) + cuts_text(report.cuts);
     text += "  fabric: non-blocking\n";
     for (const Fault& fault : cluster.faults)
         text += fmt::format("  fault: {} {} of {} {} at {:g} of its rate\n", name(fault.kind), fault.index,
                             fault.kind == DeviceKind::network_switch ? "layer" : "instance", fault.instance,
                             fault.fraction);
-    for (const NamedCut& cut : report.cuts) text += fmt::format("  cut {}: {}\n", cut.name, gbytes(cut.rate));
-    return text;
+    return text + cuts_text(report.cuts);
 }
 
 Table links_table(const Topology& topology) {

@@ -16,11 +16,10 @@
 #include "check.hpp"
 #include "fmsim/topology.hpp"
 #include "graph.hpp"
+#include "graph_build.hpp"
 
 namespace fmsim {
 namespace {
-
-double nic_rate(const InstanceType& type) { return type.nic ? type.nics * type.nic->carries.value : 0; }
 
 // The switch of a layer above each of `count` children, which fill the switches in order.
 std::vector<std::uint32_t> parents(const NetworkLayer& layer, std::uint32_t count) {
@@ -54,7 +53,8 @@ private:
     void add_devices(InstanceId instance);
     void add_links(InstanceId instance);
     void add_network();
-    double rate_into(std::size_t layer, std::uint32_t index) const;
+    std::uint32_t add_rail_leaves();
+    std::vector<double> rates_into(std::uint32_t layer) const;
     void break_what_is_broken();
     void find_paths();
 
@@ -84,6 +84,7 @@ void TopologyBuilder::count_devices() {
     for (std::uint32_t b = 0; b < net_.cluster.blocks.size(); ++b)
         for (std::uint32_t d = 0; d < net_.cluster.blocks[b].count; ++d) {
             const DomainId domain{net_.domains()};
+            net_.block_of_.rows.push_back(b);
             net_.first_instance.rows.push_back({static_cast<std::uint32_t>(net_.instances.size())});
             for (std::uint32_t i = 0; i < net_.cluster.blocks[b].type.instances; ++i)
                 net_.instances.rows.push_back({.block = b, .domain = domain, .in_domain = i});
@@ -120,8 +121,9 @@ void TopologyBuilder::add_links(InstanceId instance) {
         join(at(DeviceKind::numa, n - 1), at(DeviceKind::numa, n), LinkKind::numa, type.numa);
     for (std::uint32_t n = 0; n < type.nics; ++n) {
         const auto& layers = net_.cluster.network.layers;
-        const DeviceId above = layers.empty() ? DeviceId{static_cast<std::uint32_t>(net_.devices.size() - 1)}
-                                              : DeviceId{net_.switch_device_[0][net_.parent_[0][instance.value]]};
+        const DeviceId above = layers.empty()
+                                   ? DeviceId{static_cast<std::uint32_t>(net_.devices.size() - 1)}
+                                   : DeviceId{net_.switch_device_[0][net_.leaf_switch(instance, n / type.rails)]};
         join(at(DeviceKind::nic, n), above, LinkKind::network, type.nic->carries);
     }
 }
@@ -132,6 +134,7 @@ void TopologyBuilder::add_network() {
     for (std::uint32_t l = 0; l < net_.cluster.network.layers.size(); ++l) {
         net_.parent_.push_back(parents(net_.cluster.network.layers[l], below));
         below = net_.parent_.back().back() + 1;
+        if (net_.cluster.network.layers[l].rail_optimized) below = add_rail_leaves();
         net_.switch_device_.emplace_back();
         for (std::uint32_t s = 0; s < below; ++s)
             net_.switch_device_.back().push_back(add(DeviceKind::network_switch, InstanceId{l}, s).value);
@@ -143,29 +146,47 @@ void TopologyBuilder::add_network() {
         const NetworkLayer& layer = net_.cluster.network.layers[l];
         const bool top = l + 1 == net_.cluster.network.layers.size();
         net_.uplink_.emplace_back();
+        const std::vector<double> rates = rates_into(l);
         for (std::uint32_t s = 0; s < net_.switch_device_[l].size(); ++s) {
             const DeviceId above = top ? fabric : DeviceId{net_.switch_device_[l + 1][net_.parent_[l + 1][s]]};
             net_.uplink_[l].push_back(static_cast<std::uint32_t>(net_.links.size()));
-            const double each = rate_into(l, s) / layer.oversubscription / layer.uplinks;
+            const double each = rates[s] / layer.oversubscription / layer.uplinks;
             for (std::uint32_t u = 0; u < layer.uplinks; ++u)
                 join(DeviceId{net_.switch_device_[l][s]}, above, LinkKind::network, {each});
         }
     }
 }
 
-// What the children of a switch can send it.
-double TopologyBuilder::rate_into(std::size_t layer, std::uint32_t index) const {
-    double sum = 0;
-    const auto& parent = net_.parent_[layer];
-    for (std::uint32_t child = 0; child < parent.size(); ++child) {
-        if (parent[child] != index) continue;
-        if (layer == 0)
-            sum += nic_rate(type_of(InstanceId{child}));
-        else
-            sum += net_.links[LinkId{net_.uplink_[layer - 1][child]}].rate.value *
-                   net_.cluster.network.layers[layer - 1].uplinks;
+// A set has a leaf for each NIC group of that of its instances with the most; how many leaves there are in all.
+std::uint32_t TopologyBuilder::add_rail_leaves() {
+    std::vector<std::uint32_t> groups(net_.parent_[0].back() + 1, 1);
+    for (std::uint32_t i = 0; i < net_.instances.size(); ++i) {
+        std::uint32_t& most = groups[net_.parent_[0][i]];
+        most = std::max(most, type_of(InstanceId{i}).groups());
     }
-    return sum;
+    std::uint32_t leaves = 0;
+    for (const std::uint32_t count : groups) {
+        net_.first_rail_leaf_.push_back(leaves);
+        leaves += count;
+    }
+    return leaves;
+}
+
+// What the children of each switch can send it.
+std::vector<double> TopologyBuilder::rates_into(std::uint32_t layer) const {
+    std::vector<double> sums(net_.switch_device_[layer].size());
+    if (layer == 0) {
+        for (std::uint32_t i = 0; i < net_.instances.size(); ++i) {
+            const InstanceType& type = type_of(InstanceId{i});
+            for (std::uint32_t group = 0; group < type.groups(); ++group)
+                sums[net_.leaf_switch(InstanceId{i}, group)] += type.rails * type.nic->carries.value;
+        }
+        return sums;
+    }
+    for (std::uint32_t child = 0; child < net_.parent_[layer].size(); ++child)
+        sums[net_.parent_[layer][child]] += net_.links[LinkId{net_.uplink_[layer - 1][child]}].rate.value *
+                                            net_.cluster.network.layers[layer - 1].uplinks;
+    return sums;
 }
 
 void TopologyBuilder::break_what_is_broken() {
@@ -208,6 +229,7 @@ Topology TopologyBuilder::build() && {
 }
 
 Topology build_topology(const Cluster& cluster) {
+    if (cluster.graph) return build_graph_topology(cluster);
     check(cluster);
     return TopologyBuilder(cluster).build();
 }

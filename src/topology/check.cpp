@@ -54,6 +54,10 @@ public:
                 refuse(cluster.name, fmt::format("network layer \"{}\" needs children, uplinks and an oversubscription "
                                                  "above 0",
                                                  printable(layer.name)));
+        for (std::size_t l = 1; l < cluster.network.layers.size(); ++l)
+            if (cluster.network.layers[l].rail_optimized)
+                refuse(cluster.name, fmt::format("only the first network layer can be rail-optimised, not \"{}\"",
+                                                 printable(cluster.network.layers[l].name)));
         for (const Fault& fault : cluster.faults)
             if (!(fault.fraction >= 0 && fault.fraction <= 1))
                 refuse(cluster.name, fmt::format("a fault leaves a fraction of 0 to 1, not {}", fault.fraction));

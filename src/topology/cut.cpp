@@ -1,4 +1,7 @@
 // Max-flow between two sets of devices: what no schedule can exceed.
+#include <map>
+#include <set>
+
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
 
@@ -25,7 +28,41 @@ void join(FlowGraph& graph, std::size_t from, std::size_t to, Capacity capacity)
     boost::put(boost::edge_reverse, graph, back, edge);
 }
 
+// The sender's own machines and NICs, and everything beyond these as one.
+BytesPerSecond out_of_graph(const Topology& net, DomainId domain) {
+    std::vector<std::uint8_t> own(net.devices.size());
+    std::set<InstanceId> machines;
+    for (std::uint32_t g = 0; g < net.type_of(domain).gpus(); ++g) machines.insert(net.instance_of({domain, g}));
+    for (std::uint32_t d = 0; d < net.devices.size(); ++d) {
+        const Device& device = net.devices[DeviceId{d}];
+        own[d] = device.kind == DeviceKind::nvswitch ||
+                 (device.kind != DeviceKind::network_switch && machines.contains(device.instance));
+    }
+    std::map<std::uint32_t, std::size_t> vertex;
+    const auto at = [&](DeviceId device) {
+        return own[device.value] ? vertex.emplace(device.value, vertex.size() + 2).first->second : std::size_t{1};
+    };
+    FlowGraph graph(2);
+    Capacity all = 0;
+    for (const Link& link : net.links.rows) {
+        if (!own[link.from.value] || (!own[link.to.value] && link.kind != LinkKind::network)) continue;
+        join(graph, at(link.from), at(link.to), static_cast<Capacity>(link.rate.value));
+        all += static_cast<Capacity>(link.rate.value);
+    }
+    for (std::uint32_t g = 0; g < net.type_of(domain).gpus(); ++g) join(graph, 0, at(net.device(GpuPlace{domain, g})), all);
+    return {static_cast<double>(boost::push_relabel_max_flow(graph, 0, 1))};
+}
+
 }  // namespace
+
+BytesPerSecond Topology::rate_out_of(DomainId domain) const {
+    if (graph_) return out_of_graph(*this, domain);
+    const DomainType& type = type_of(domain);
+    const Topology one = build_topology({.name = type.name, .blocks = {{type, 1}}});
+    std::vector<DeviceId> all;
+    for (std::uint32_t g = 0; g < type.gpus(); ++g) all.push_back(one.device(GpuPlace{DomainId{0}, g}));
+    return cut(one, all, devices_of(one, DeviceKind::fabric, InstanceId{0}));
+}
 
 BytesPerSecond cut(const Topology& topology, const std::vector<DeviceId>& from, const std::vector<DeviceId>& to) {
     const std::size_t source = topology.devices.size();

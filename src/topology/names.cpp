@@ -18,12 +18,18 @@ std::string_view name(DeviceKind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::string_view name(LinkKind kind) {
+    static constexpr std::array<std::string_view, 4> kNames{"nvlink", "pcie", "numa", "network"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
 std::string_view name(RailPolicy policy) {
     static constexpr std::array<std::string_view, 3> kNames{"keep", "even", "neighbour"};
     return kNames[static_cast<std::size_t>(policy)];
 }
 
 std::string Topology::name(DeviceId id) const {
+    if (cluster.graph) return cluster.graph->devices[id.value].name;
     const Device& device = devices[id];
     if (device.kind == DeviceKind::fabric) return "fabric";
     if (device.kind == DeviceKind::network_switch)

@@ -8,6 +8,22 @@
 
 namespace fmsim {
 
+GroupsAcross groups_across(const Topology& topology, const Placement& placement, std::uint32_t size) {
+    GroupsAcross across;
+    for (std::size_t first = 0; size > 0 && first < placement.size(); first += size) {
+        const auto end = std::min(first + size, placement.size());
+        const auto differs = [&](auto what) {
+            return std::any_of(placement.begin() + static_cast<std::ptrdiff_t>(first),
+                               placement.begin() + static_cast<std::ptrdiff_t>(end),
+                               [&](const GpuPlace& gpu) { return what(gpu) != what(placement[first]); });
+        };
+        ++across.groups;
+        across.domains += differs([](const GpuPlace& gpu) { return gpu.domain.value; });
+        across.leaves += differs([&](const GpuPlace& gpu) { return topology.leaf_of(topology.instance_of(gpu)); });
+    }
+    return across;
+}
+
 std::uint32_t groups_across_domains(const Placement& placement, std::uint32_t size) {
     std::uint32_t across = 0;
     for (std::size_t first = 0; size > 0 && first < placement.size(); first += size) {

@@ -110,9 +110,8 @@ Placement placement_on(const Topology& topology, const std::vector<InstanceId>& 
                   .pointer = "",
                   .expected = fmt::format("expected each instance once, of 0 to {}", topology.instances.size() - 1),
                   .found = fmt::format("{}", instance.value)}});
-        const InstanceBlock& block = topology.instances[instance];
-        const std::uint32_t each = topology.type_of(instance).instance.gpus;
-        for (std::uint32_t g = 0; g < each; ++g) placement.push_back({block.domain, block.in_domain * each + g});
+        const auto gpus = topology.gpus_of(instance);
+        placement.insert(placement.end(), gpus.begin(), gpus.end());
     }
     return placement;
 }

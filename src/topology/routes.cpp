@@ -6,6 +6,8 @@
 
 #include "check.hpp"
 #include "fmsim/topology.hpp"
+#include "graph_routes.hpp"
+#include "mixed.hpp"
 
 namespace fmsim {
 namespace {
@@ -18,14 +20,6 @@ void add(Route& route, LinkId link, double share) {
         route.push_back({link, share});
     else
         same->share += share;
-}
-
-// SplitMix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit of the input.
-std::uint64_t mixed(std::uint64_t value) {
-    value += 0x9e3779b97f4a7c15;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-    return value ^ (value >> 31);
 }
 
 std::uint32_t switch_of(const InstanceType& type, std::vector<std::uint32_t> PcieSwitch::*member, std::uint32_t index) {
@@ -45,16 +39,28 @@ std::uint32_t Topology::gpus() const {
 }
 
 InstanceId Topology::instance_of(GpuPlace place) const {
+    if (graph_) return devices[graph_->gpu(place)].instance;
     return {first_instance[place.domain].value + place.gpu / type_of(place.domain).instance.gpus};
 }
 
+std::vector<GpuPlace> Topology::gpus_of(InstanceId instance) const {
+    if (graph_) return graph_->gpus_of(instance);
+    const InstanceBlock& block = instances[instance];
+    const std::uint32_t each = type_of(instance).instance.gpus;
+    std::vector<GpuPlace> gpus;
+    for (std::uint32_t g = 0; g < each; ++g) gpus.push_back({block.domain, block.in_domain * each + g});
+    return gpus;
+}
+
 DeviceId Topology::device(GpuPlace place) const {
+    if (graph_) return graph_->gpu(place);
     return {instances[instance_of(place)].device + place.gpu % type_of(place.domain).instance.gpus};
 }
 
 // Devices lie by kind: see add_devices in build.cpp. One beyond the last where there is no such device.
 DeviceId Topology::device(DeviceKind kind, InstanceId instance, std::uint32_t index) const {
     const DeviceId none{static_cast<std::uint32_t>(devices.size())};
+    if (graph_) return graph_->device(kind, instance, index).value_or(none);
     if (kind == DeviceKind::fabric) return {none.value - 1};
     if (kind == DeviceKind::network_switch) {
         const bool known = instance.value < switch_device_.size() && index < switch_device_[instance.value].size();
@@ -77,6 +83,7 @@ DeviceId Topology::device(DeviceKind kind, InstanceId instance, std::uint32_t in
 
 Route Topology::nvlink_route(GpuPlace from, GpuPlace to) const {
     assert(from.domain == to.domain);
+    if (graph_) return graph_->nvlink_route(device(from), device(to));
     const std::uint32_t each = type_of(from.domain).instance.gpus;
     // The links of GPU g to and from its NVSwitch are the first of an instance: 2g and 2g + 1.
     return {{LinkId{instances[instance_of(from)].link + 2 * (from.gpu % each)}, 1},
@@ -167,13 +174,35 @@ std::vector<LinkId> Topology::to_nic(InstanceId instance, std::uint32_t gpu, std
     return way;
 }
 
-void Topology::add_climb(Route& route, InstanceId from, InstanceId to, double share, std::uint64_t flow) const {
-    std::uint32_t up = from.value, down = to.value;
-    const Nic& nic = *type_of(from).instance.nic;
+// The switch of the first layer that a NIC group of an instance hangs on.
+std::uint32_t Topology::leaf_switch(InstanceId instance, std::uint32_t group) const {
+    const std::uint32_t set = leaf_of(instance);
+    return first_rail_leaf_.empty() ? set : first_rail_leaf_[set] + group;
+}
+
+// The leaves that the traffic of a group takes: its own, and those of the NICs that help out one with a fault.
+std::vector<Topology::Leaf> Topology::leaves_for(InstanceId instance, std::uint32_t group) const {
+    if (first_rail_leaf_.empty()) return {{leaf_of(instance), 1}};
+    std::vector<Leaf> leaves;
+    for (const auto& [nic, share] : nics_for(instance, group)) {
+        const std::uint32_t leaf = leaf_switch(instance, nic / type_of(instance).instance.rails);
+        const auto same = std::find_if(leaves.begin(), leaves.end(), [&](const Leaf& l) { return l.leaf == leaf; });
+        if (same == leaves.end())
+            leaves.push_back({leaf, share});
+        else
+            same->share += share;
+    }
+    return leaves;
+}
+
+void Topology::add_climb(Route& route, const Nic& nic, std::uint32_t up, std::uint32_t down, double share,
+                         std::uint64_t flow) const {
     for (std::size_t l = 0; l < cluster.network.layers.size(); ++l) {
         const NetworkLayer& layer = cluster.network.layers[l];
-        up = parent_[l][up];
-        down = parent_[l][down];
+        if (l > 0) {
+            up = parent_[l][up];
+            down = parent_[l][down];
+        }
         if (up == down) return;
         const std::uint32_t choices = nic.spreading == Spreading::hash ? 1 : layer.uplinks;
         const std::uint64_t hash = mixed(cluster.network.seed ^ mixed(flow * 64 + l));
@@ -205,12 +234,20 @@ InstanceId Topology::add_end(Route& route, GpuPlace gpu, std::uint32_t group, bo
 Route Topology::network_route(GpuPlace from, std::uint32_t leave, std::uint32_t enter, GpuPlace to,
                               std::uint64_t flow) const {
     assert(from.domain != to.domain);
+    if (graph_) return graph_->network_route(*this, from, leave, enter, to, flow);
     Route route;
     const InstanceId out = add_end(route, from, leave, true);
     const InstanceId in = add_end(route, to, enter, false);
+    if (cluster.network.layers.empty()) return route;
+    const InstanceType& type = type_of(out).instance;
+    const auto ups = leaves_for(out, leave % type.groups());
+    const auto downs = leaves_for(in, enter % type_of(in).instance.groups());
     // Each NIC of the sender is a flow of its own to a network that hashes.
-    const std::uint32_t rails = type_of(out).instance.rails;
-    for (std::uint32_t rail = 0; rail < rails; ++rail) add_climb(route, out, in, 1.0 / rails, flow * rails + rail);
+    for (std::uint32_t rail = 0; rail < type.rails; ++rail)
+        for (const Leaf& up : ups)
+            for (const Leaf& down : downs)
+                add_climb(route, *type.nic, up.leaf, down.leaf, up.share * down.share / type.rails,
+                          flow * type.rails + rail);
     return route;
 }
 

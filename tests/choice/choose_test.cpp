@@ -83,7 +83,7 @@ TEST_CASE("what the user pins is taken") {
 TEST_CASE("an algorithm that does not exist is refused with those that do") {
     Pins pins;
     pins.algorithm = "Rong";
-    CHECK_THROWS_WITH(P5(2).choose(Bytes{8}, pins), "--algo: expected an algorithm of all_reduce: Ring; found Rong");
+    CHECK_THROWS_WITH(P5(2).choose(Bytes{8}, pins), "--algo: expected an algorithm of all_reduce: Ring, Tree, NVLS, NVLSTree; found Rong");
 }
 
 }  // namespace fmsim

@@ -13,6 +13,7 @@ RunReport job() {
     RunReport report{
         .cluster = "toy:2",
         .ranks = 4,
+        .groups = {.groups = 1, .domains = 0, .leaves = 0},
         .fidelity = Fidelity::stream,
         .end = 170_us,
         .operations = {call("gradients, layer 0", Bytes{1 << 20}, {}, 110_us),
