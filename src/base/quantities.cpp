@@ -94,11 +94,9 @@ std::optional<SimTime> parse_span(std::string_view text) {
 }
 
 std::string_view name(Collective collective) {
-    switch (collective) {
-        case Collective::all_reduce:
-            return "all_reduce";
-    }
-    return {};
+    static constexpr std::array<std::string_view, kCollectives.size()> kNames{
+        "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv", "barrier"};
+    return kNames.at(static_cast<std::size_t>(collective));
 }
 
 std::string to_text(Bytes size) {

@@ -31,6 +31,16 @@ double bus_factor(Collective collective, std::uint32_t ranks) {
     switch (collective) {
         case Collective::all_reduce:
             return 2.0 * (ranks - 1) / ranks;
+        case Collective::all_gather:
+        case Collective::reduce_scatter:
+        case Collective::all_to_all:
+            return 1.0 * (ranks - 1) / ranks;
+        case Collective::broadcast:
+        case Collective::reduce:
+        case Collective::send_recv:
+            return 1;
+        case Collective::barrier:
+            return 0;
     }
     return 0;
 }
