@@ -258,6 +258,7 @@ bool has_algorithms(Collective collective);
 struct Candidate {
     AlgorithmKind algorithm{};
     Protocol protocol{};
+    bool exists{};  // NCCL has such a pair for the collective
     double latency_us{};
     double bandwidth_gbps{};  // of the collective's bytes; 0 where NCCL has no figures
     double believed_us{};

@@ -1,7 +1,4 @@
 // The table that NCCL chooses from: each algorithm and protocol with its believed time, or why it is not allowed.
-#include <algorithm>
-#include <cctype>
-
 #include <fmt/format.h>
 
 #include "tuning_model.hpp"
@@ -46,28 +43,28 @@ std::string no_ll128(const Communicator& c, const GraphSearch& graph) {
     return {};
 }
 
-std::string lower_case(std::string_view word) {
-    std::string lower(word);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return lower;
-}
-
 std::string pinned_away(Collective collective, AlgorithmKind algorithm, Protocol protocol, const Pins& pins) {
-    if (pins.algorithm && lower_case(*pins.algorithm) != lower_case(name(algorithm))) return "another algorithm is pinned";
+    if (pins.algorithm && *pins.algorithm != name(algorithm)) return "another algorithm is pinned";
     if (pins.protocol && *pins.protocol != protocol) return "another protocol is pinned";
     if (!pins.allowed[collective].algorithms[algorithm]) return "NCCL_ALGO leaves it out";
     if (!pins.allowed[collective].protocols[protocol]) return "NCCL_PROTO leaves it out";
     return {};
 }
 
-// What cannot be at all: NCCL has no figures for it.
-std::string impossible(const Communicator& c, Collective collective, AlgorithmKind algorithm, Protocol protocol,
-                       const Pins& pins) {
+bool multicast(AlgorithmKind algorithm) {
+    return algorithm == AlgorithmKind::nvls || algorithm == AlgorithmKind::nvls_tree;
+}
+
+// What NCCL has no pair for, on any machine.
+std::string missing(Collective collective, AlgorithmKind algorithm, Protocol protocol) {
     if (!does(algorithm, collective)) return fmt::format("does no {}", name(collective));
-    const bool multicast = algorithm == AlgorithmKind::nvls || algorithm == AlgorithmKind::nvls_tree;
-    if ((multicast || algorithm == AlgorithmKind::pat) && protocol != Protocol::simple) return "Simple only";
-    if (multicast) return no_nvls(c, algorithm, pins);
+    const bool simple = multicast(algorithm) || algorithm == AlgorithmKind::pat;
+    return simple && protocol != Protocol::simple ? "Simple only" : "";
+}
+
+// What cannot be on this communicator: NCCL has no figures for it.
+std::string impossible(const Communicator& c, AlgorithmKind algorithm, Protocol protocol, const Pins& pins) {
+    if (multicast(algorithm)) return no_nvls(c, algorithm, pins);
     if (algorithm == AlgorithmKind::pat) return no_pat(c, pins);
     if (protocol == Protocol::ll128) return no_ll128(c, algorithm == AlgorithmKind::tree ? c.tree : c.ring);
     return {};
@@ -106,7 +103,9 @@ std::vector<Candidate> estimates(const Communicator& communicator, Collective co
     for (const AlgorithmKind algorithm : kAlgorithmKinds)
         for (const Protocol protocol : kProtocols) {
             Candidate row{.algorithm = algorithm, .protocol = protocol, .refused = {}};
-            row.refused = impossible(communicator, collective, algorithm, protocol, pins);
+            row.refused = missing(collective, algorithm, protocol);
+            row.exists = row.refused.empty();
+            if (row.exists) row.refused = impossible(communicator, algorithm, protocol, pins);
             if (row.refused.empty()) fill_figures(row, communicator, collective, size, nccl.tuning, operations);
             if (row.refused.empty())
                 row.refused = excluded(communicator, collective, algorithm, protocol, nccl, pins);

@@ -118,6 +118,7 @@ Pick pick_from(const std::vector<Candidate>& table, const Communicator& c, Colle
 Pick pick(const Communicator& communicator, Collective collective, Bytes size, const Nccl& nccl, const Pins& pins) {
     if (!has_algorithms(collective))
         throw Infeasible(fmt::format("NCCL has no algorithms to choose from for {}", name(collective)));
+    if (communicator.ranks < 2) throw Infeasible("a communicator of one rank has nothing to choose");
     return pick_from(estimates(communicator, collective, size, nccl, pins), communicator, collective, size, nccl, pins);
 }
 
