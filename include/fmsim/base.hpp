@@ -117,8 +117,8 @@ std::string printable(std::string_view text);
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
 // What a group of ranks can do together. Its size counts, as nccl-tests does: the buffer (all_reduce, broadcast,
-// reduce), what all ranks gather (all_gather), one rank's input (reduce_scatter), one rank's send buffer (all_to_all), the
-// message (send_recv: each rank sends to the next and receives from the one before).
+// reduce), what all ranks gather (all_gather), one rank's input (reduce_scatter), one rank's send buffer (all_to_all),
+// the message (send_recv: each rank sends to the next and receives from the one before).
 enum class Collective : std::uint8_t {
     all_reduce,
     all_gather,
@@ -129,9 +129,9 @@ enum class Collective : std::uint8_t {
     send_recv,
     barrier
 };
-inline constexpr std::array kCollectives{
-    Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast,
-    Collective::reduce,     Collective::all_to_all, Collective::send_recv,      Collective::barrier};
+inline constexpr std::array kCollectives{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                                         Collective::broadcast,  Collective::reduce,     Collective::all_to_all,
+                                         Collective::send_recv,  Collective::barrier};
 std::string_view name(Collective collective);  // "all_reduce"
 
 // An input that cannot be used, with all its problems. Thrown by the read_ functions and by checks of user values.

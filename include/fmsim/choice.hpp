@@ -94,8 +94,8 @@ struct NvlsRule {
 };
 struct NcclChannels {
     std::uint32_t most{};
-    double again_above_gbps{};       // from Hopper on, rings faster than this are doubled once more between domains
-    std::uint32_t again_below{};     // where they are fewer
+    double again_above_gbps{};    // from Hopper on, rings faster than this are doubled once more between domains
+    std::uint32_t again_below{};  // where they are fewer
     std::uint32_t nvls_hopper{}, nvls_blackwell{};
     std::vector<NvlsRule> nvls_blackwell_between;
     Bytes nvls_chunk, nvls_tree_chunk_many;  // the second from that many domains on
@@ -108,7 +108,7 @@ struct ChunkStep {
     std::int64_t above{};    // a chunk larger than this
 };
 struct NcclChunks {
-    double tree_ranks_weight{};                           // of tree LL128's depth
+    double tree_ranks_weight{};  // of tree LL128's depth
     std::vector<ChunkStep> tree_ll128, nvls, nvls_tree;
     std::int64_t pat_floor{};
     std::int64_t pat_gather{}, pat_scatter{};  // chunks a channel should have
@@ -116,12 +116,12 @@ struct NcclChunks {
 
 struct NcclTransfers {
     Bytes net_chunk, nvlink_chunk;
-    std::uint32_t arm_blackwell_factor{};  // of the chunk over the network
+    std::uint32_t arm_blackwell_factor{};                    // of the chunk over the network
     std::int64_t part_divisor_many{}, part_divisor_alone{};  // least part = chunk / this
     std::int64_t part_factor_alone{};                        // most = chunk times this; several domains: the chunk
     Bytes part_alignment;
-    Bytes ll_a_channel;         // LL up to this
-    std::int64_t small_chunks{};  // below so many network chunks it is a half, below one a quarter
+    Bytes ll_a_channel;            // LL up to this
+    std::int64_t small_chunks{};   // below so many network chunks it is a half, below one a quarter
     std::int64_t mantissa_bits{};  // of the number the chunk is kept as
     std::uint32_t schedule_group{}, peers_a_batch{};
     double channel_net_gbps{};
@@ -167,7 +167,8 @@ struct AwsTuner {
         std::uint32_t ranks_a_domain{};
         std::int64_t tree{}, tree_floor{};
         double tree_half_depth{};
-        std::int64_t pat_many{}, pat_few{}, many_domains{}, pat_first_many{}, pat_first_few{}, pat_second{}, pat_third{};
+        std::int64_t pat_many{}, pat_few{}, many_domains{}, pat_first_many{}, pat_first_few{}, pat_second{},
+            pat_third{};
         std::int64_t pat_second_floor{}, pat_third_floor{};
     } chunks;
 };
@@ -201,9 +202,9 @@ struct Communicator {
     std::uint32_t p2p_channels_per_peer{};
     PerProtocol<Bytes> fifo;  // of a connection
     Bytes nvls_chunk;
-    Bytes nvls_tree_chunk;   // at most
-    Bytes p2p_chunk;         // of send/recv; between domains where there are several
-    std::string aws_tuner;   // the machine in the region tuner's words: "p5en"; empty: it has no table
+    Bytes nvls_tree_chunk;  // at most
+    Bytes p2p_chunk;        // of send/recv; between domains where there are several
+    std::string aws_tuner;  // the machine in the region tuner's words: "p5en"; empty: it has no table
     std::uint32_t ranks_a_domain() const { return ranks / domains; }
 };
 
@@ -234,9 +235,9 @@ struct TunerRule {
 struct Pins {
     std::optional<std::string> algorithm;  // one, as NCCL prints it
     std::optional<Protocol> protocol;
-    std::optional<std::uint32_t> most_channels;  // NCCL_MAX_NCHANNELS
+    std::optional<std::uint32_t> most_channels;          // NCCL_MAX_NCHANNELS
     std::optional<std::uint32_t> least_channels;         // NCCL_MIN_NCHANNELS
-    Allowed allowed{};                                     // NCCL_ALGO, NCCL_PROTO
+    Allowed allowed{};                                   // NCCL_ALGO, NCCL_PROTO
     bool nvls = true;                                    // NCCL_NVLS_ENABLE=0: false
     std::optional<bool> pat;                             // NCCL_PAT_ENABLE=0: false, 1: true, 2: none
     std::optional<Bytes> simple_buffer;                  // NCCL_BUFFSIZE
@@ -340,7 +341,8 @@ struct Choice {
     std::uint32_t channels{};  // to split over
 };
 
-// The best of those that algorithms() offers, by NCCL alone. Throws InputError on a pinned algorithm that does not exist.
+// The best of those that algorithms() offers, by NCCL alone. Throws InputError on a pinned algorithm that does not
+// exist.
 Choice choose(Collective collective, Bytes size, const Topology& topology, const Group& group, const Nccl& nccl,
               const Pins& pins);
 

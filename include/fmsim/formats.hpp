@@ -75,8 +75,8 @@ Imported import_ec2(std::string_view text, const std::string& file, const Catalo
 // Kueue Topology in the file.
 Imported import_kubernetes(std::string_view text, const std::string& file, const Catalogue& catalogue,
                            const ImportOptions& options);
-// NCCL's topology XML of one machine, laid over `options.type`, or over the type of the catalogue that has such GPUs and
-// NICs: a cluster of one.
+// NCCL's topology XML of one machine, laid over `options.type`, or over the type of the catalogue that has such GPUs
+// and NICs: a cluster of one.
 Imported import_nccl(std::string_view text, const std::string& file, const Catalogue& catalogue,
                      const ImportOptions& options);
 

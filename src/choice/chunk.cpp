@@ -90,9 +90,9 @@ std::vector<Bytes> split_of(const Communicator& communicator, Collective collect
                             const Nccl& nccl) {
     const std::int64_t ranks = communicator.ranks;
     const Bytes part{gathers(collective) ? size.count / ranks : size.count};
-    const double traffic = gathers(collective)                        ? static_cast<double>(ranks)
+    const double traffic = gathers(collective)                    ? static_cast<double>(ranks)
                            : collective == Collective::all_reduce ? 2
-                                                                      : 1;
+                                                                  : 1;
     return split_over_channels(part, traffic, pick.channels, pick.protocol == Protocol::ll, nccl.shape);
 }
 

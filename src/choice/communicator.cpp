@@ -83,17 +83,16 @@ PublishedGraphs graphs_of(const Part& part, const RingSearch& rings, bool alone,
     const InstanceType& type = part.type->instance;
     const bool one = part.gpus.size() == 1 && !groups_beside(type, part.gpus[0]).empty();
     const PathType ring_end = alone || one ? PathType::pix : ring_to_nic(type, rings);
-    PublishedGraphs graphs =
-        graphs_by_rule({.gpus = static_cast<std::uint32_t>(part.gpus.size()),
-                        .devices = alone ? 0 : devices_of_part(part),
-                        .compute_capability = type.gpu.compute_capability,
-                        .nvlink_gbps = nvlink_gbps(type, rules),
-                        .device_gbps = device_gbps(type, rules),
-                        .multicast = type.nvlink && type.nvlink->multicast,
-                        .ring_to_nic = ring_end,
-                        .tree_to_nic = ring_end == PathType::pxn ? PathType::pix : ring_end,
-                        .same_order = part.type->instances == 1},
-                       rules);
+    PublishedGraphs graphs = graphs_by_rule({.gpus = static_cast<std::uint32_t>(part.gpus.size()),
+                                             .devices = alone ? 0 : devices_of_part(part),
+                                             .compute_capability = type.gpu.compute_capability,
+                                             .nvlink_gbps = nvlink_gbps(type, rules),
+                                             .device_gbps = device_gbps(type, rules),
+                                             .multicast = type.nvlink && type.nvlink->multicast,
+                                             .ring_to_nic = ring_end,
+                                             .tree_to_nic = ring_end == PathType::pxn ? PathType::pix : ring_end,
+                                             .same_order = part.type->instances == 1},
+                                            rules);
     if (part.gpus.size() == part.type->gpus()) {
         const PublishedGraphs& known = alone ? part.type->alone_graphs : part.type->several_graphs;
         if (known.ring) graphs.ring = known.ring;

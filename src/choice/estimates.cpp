@@ -107,8 +107,7 @@ std::vector<Candidate> estimates(const Communicator& communicator, Collective co
             row.exists = row.refused.empty();
             if (row.exists) row.refused = impossible(communicator, algorithm, protocol, pins);
             if (row.refused.empty()) fill_figures(row, communicator, collective, size, nccl.tuning, operations);
-            if (row.refused.empty())
-                row.refused = excluded(communicator, collective, algorithm, protocol, nccl, pins);
+            if (row.refused.empty()) row.refused = excluded(communicator, collective, algorithm, protocol, nccl, pins);
             table.push_back(std::move(row));
         }
     return table;

@@ -40,8 +40,8 @@ Found most(const std::vector<double>& speeds, std::uint32_t compute_capability, 
         const Found found{std::min<std::uint32_t>(channels(speed), rules.most_ring_channels), speed};
         if (found.total() > best.total() * (1 + kRoundOff)) best = found;
     }
-    const bool enough = compute_capability >= 90 && best.speed < rules.hopper_few_gbps &&
-                        best.channels > rules.hopper_few_channels;
+    const bool enough =
+        compute_capability >= 90 && best.speed < rules.hopper_few_gbps && best.channels > rules.hopper_few_channels;
     if (best.speed < rules.twice_from_gbps || enough || 2 * best.channels > rules.most_ring_channels) return best;
     return {2 * best.channels, best.speed / 2};
 }

@@ -1,9 +1,9 @@
 // Send and receive: how one transfer is cut into parts, which channels they take, and in which order a rank deals with
 // its peers.
 //
-// By hand, 1 MiB between two p5.48xlarge, 16 ranks, 16 channels, 4 a peer, chunk 512 KiB: 4 x 16 > 16 -> 1 channel, parts
-// of 256 KiB to 512 KiB. 1 MiB on one channel is too much for a part, so 2 channels of 512 KiB; over the network the
-// chunk of so short a transfer is a half, 256 KiB.
+// By hand, 1 MiB between two p5.48xlarge, 16 ranks, 16 channels, 4 a peer, chunk 512 KiB: 4 x 16 > 16 -> 1 channel,
+// parts of 256 KiB to 512 KiB. 1 MiB on one channel is too much for a part, so 2 channels of 512 KiB; over the network
+// the chunk of so short a transfer is a half, 256 KiB.
 //
 // Source: NCCL 2.30 enqueue.cc, init.cc (the schedule).
 #include <algorithm>

@@ -70,8 +70,7 @@ struct Model {
     }
 
     double tree_bus(double bus, double channels) const {
-        const double factor =
-            communicator.domains == 1 ? tuning.tree_ll128_alone_factor : tuning.tree_ll128_factor;
+        const double factor = communicator.domains == 1 ? tuning.tree_ll128_alone_factor : tuning.tree_ll128_factor;
         bus = std::min(tuning.tree_factor * bus, channels * tuning.tree_most_gbps[row()][column()]);
         if (protocol == Protocol::ll) bus = std::min(bus / tuning.tree_ll_divisor, ll_most());
         if (protocol == Protocol::ll128)

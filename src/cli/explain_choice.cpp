@@ -65,8 +65,7 @@ void add_explain_choice(CLI::App& program, Action& action) {
         ->required()
         ->option_text("CLUSTER");
     command
-        .add_option("collective", options->collective,
-                    "all_reduce, all_gather, reduce_scatter, broadcast or reduce")
+        .add_option("collective", options->collective, "all_reduce, all_gather, reduce_scatter, broadcast or reduce")
         ->required()
         ->option_text("COLLECTIVE");
     command.add_option("--size", options->size, "such as 64MiB; a plain number is bytes")

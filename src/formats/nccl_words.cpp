@@ -29,21 +29,17 @@ constexpr std::array kFunctions{Word<Collective>{"broadcast", Collective::broadc
                                 Word<Collective>{"allgather", Collective::all_gather},
                                 Word<Collective>{"reducescatter", Collective::reduce_scatter},
                                 Word<Collective>{"allreduce", Collective::all_reduce}};
-constexpr std::array kAlgorithms{Word<AlgorithmKind>{"tree", AlgorithmKind::tree},
-                                 Word<AlgorithmKind>{"ring", AlgorithmKind::ring},
-                                 Word<AlgorithmKind>{"collnetdirect", {}},
-                                 Word<AlgorithmKind>{"collnetchain", {}},
-                                 Word<AlgorithmKind>{"nvls", AlgorithmKind::nvls},
-                                 Word<AlgorithmKind>{"nvlstree", AlgorithmKind::nvls_tree},
-                                 Word<AlgorithmKind>{"pat", AlgorithmKind::pat}};
+constexpr std::array kAlgorithms{
+    Word<AlgorithmKind>{"tree", AlgorithmKind::tree}, Word<AlgorithmKind>{"ring", AlgorithmKind::ring},
+    Word<AlgorithmKind>{"collnetdirect", {}},         Word<AlgorithmKind>{"collnetchain", {}},
+    Word<AlgorithmKind>{"nvls", AlgorithmKind::nvls}, Word<AlgorithmKind>{"nvlstree", AlgorithmKind::nvls_tree},
+    Word<AlgorithmKind>{"pat", AlgorithmKind::pat}};
 // The plugin spells some with an underscore.
-constexpr std::array kRuleAlgorithms{Word<AlgorithmKind>{"tree", AlgorithmKind::tree},
-                                     Word<AlgorithmKind>{"ring", AlgorithmKind::ring},
-                                     Word<AlgorithmKind>{"collnet_direct", {}},
-                                     Word<AlgorithmKind>{"collnet_chain", {}},
-                                     Word<AlgorithmKind>{"nvls", AlgorithmKind::nvls},
-                                     Word<AlgorithmKind>{"nvls_tree", AlgorithmKind::nvls_tree},
-                                     Word<AlgorithmKind>{"pat", AlgorithmKind::pat}};
+constexpr std::array kRuleAlgorithms{
+    Word<AlgorithmKind>{"tree", AlgorithmKind::tree}, Word<AlgorithmKind>{"ring", AlgorithmKind::ring},
+    Word<AlgorithmKind>{"collnet_direct", {}},        Word<AlgorithmKind>{"collnet_chain", {}},
+    Word<AlgorithmKind>{"nvls", AlgorithmKind::nvls}, Word<AlgorithmKind>{"nvls_tree", AlgorithmKind::nvls_tree},
+    Word<AlgorithmKind>{"pat", AlgorithmKind::pat}};
 constexpr std::array kProtocolWords{Word<Protocol>{"ll", Protocol::ll}, Word<Protocol>{"ll128", Protocol::ll128},
                                     Word<Protocol>{"simple", Protocol::simple}};
 
@@ -105,12 +101,14 @@ void read_lists(std::string_view text, const All& all, const std::string& variab
         const auto colon = sections[i].find(':');
         if (colon == std::string_view::npos) {
             if (i > 0) refuse(variable, "expected FUNCTION:LIST after the first list", sections[i]);
-            for (const Collective collective : kCollectives) fill(sections[i], all, variable, flags(allowed[collective]));
+            for (const Collective collective : kCollectives)
+                fill(sections[i], all, variable, flags(allowed[collective]));
             continue;
         }
         const auto* function = find(kFunctions, sections[i].substr(0, colon));
         if (function == nullptr)
-            refuse(variable, fmt::format("expected a function: {}", words_of(kFunctions)), sections[i].substr(0, colon));
+            refuse(variable, fmt::format("expected a function: {}", words_of(kFunctions)),
+                   sections[i].substr(0, colon));
         fill(sections[i].substr(colon + 1), all, variable, flags(allowed[*function->means]));
     }
 }
@@ -147,14 +145,15 @@ const std::vector<Variable>& variables() {
     static const std::vector<Variable> kAll{
         {"NCCL_ALGO",
          [](Text text, Name name, Pins& pins) {
-             read_lists(text, kAlgorithms, name, pins.allowed, [](auto& row) -> auto& { return row.algorithms; });
+             read_lists(
+                 text, kAlgorithms, name, pins.allowed, [](auto& row) -> auto& { return row.algorithms; });
          }},
         {"NCCL_PROTO",
          [](Text text, Name name, Pins& pins) {
-             read_lists(text, kProtocolWords, name, pins.allowed, [](auto& row) -> auto& { return row.protocols; });
+             read_lists(
+                 text, kProtocolWords, name, pins.allowed, [](auto& row) -> auto& { return row.protocols; });
          }},
-        {"NCCL_MIN_NCHANNELS",
-         [](Text text, Name name, Pins& pins) { pins.least_channels = channels_in(text, name); }},
+        {"NCCL_MIN_NCHANNELS", [](Text text, Name name, Pins& pins) { pins.least_channels = channels_in(text, name); }},
         {"NCCL_MAX_NCHANNELS", [](Text text, Name name, Pins& pins) { pins.most_channels = channels_in(text, name); }},
         {"NCCL_NVLS_ENABLE", [](Text text, Name name, Pins& pins) { pins.nvls = number_in(text, 0, 2, name) != 0; }},
         {"NCCL_PAT_ENABLE",
@@ -162,10 +161,12 @@ const std::vector<Variable>& variables() {
              const std::int64_t mode = number_in(text, 0, 2, name);
              pins.pat = mode == 2 ? std::nullopt : std::optional(mode == 1);
          }},
-        {"NCCL_BUFFSIZE",
-         [](Text text, Name name, Pins& pins) { pins.simple_buffer = Bytes{number_in(text, 4096, kMostBuffer, name)}; }},
+        {"NCCL_BUFFSIZE", [](Text text, Name name,
+                             Pins& pins) { pins.simple_buffer = Bytes{number_in(text, 4096, kMostBuffer, name)}; }},
         {"NCCL_P2P_NET_CHUNKSIZE",
-         [](Text text, Name name, Pins& pins) { pins.p2p_net_chunk = Bytes{number_in(text, 4096, kMostBuffer, name)}; }},
+         [](Text text, Name name, Pins& pins) {
+             pins.p2p_net_chunk = Bytes{number_in(text, 4096, kMostBuffer, name)};
+         }},
         {"NCCL_NCHANNELS_PER_NET_PEER",
          [](Text text, Name name, Pins& pins) { pins.channels_per_net_peer = channels_in(text, name); }},
         {"NCCL_TUNER_CONFIG_FILE",

@@ -45,9 +45,9 @@ std::string graph_text(const char* what, const GraphSearch& graph) {
 std::string text_of(const ChoiceReport& report) {
     const Communicator& c = report.communicator;
     const Pick& taken = report.why.taken;
-    std::string text = fmt::format("# {} of {} on {}: {} GPUs in {} NVLink domain{}, NCCL {}\n", name(report.collective),
-                                   to_text(report.size), report.cluster, c.ranks, c.domains, c.domains == 1 ? "" : "s",
-                                   report.nccl_version);
+    std::string text = fmt::format("# {} of {} on {}: {} GPUs in {} NVLink domain{}, NCCL {}\n",
+                                   name(report.collective), to_text(report.size), report.cluster, c.ranks, c.domains,
+                                   c.domains == 1 ? "" : "s", report.nccl_version);
     text += fmt::format("# graphs: {}; {}", graph_text("ring", c.ring), graph_text("tree", c.tree));
     if (c.nvls) text += fmt::format("; {}", graph_text("NVLS", *c.nvls));
     text += fmt::format("\n# channels: {} for collectives, {} for NVLS; times are NCCL's beliefs, no predictions\n",
@@ -62,19 +62,15 @@ std::string text_of(const ChoiceReport& report) {
 }
 
 nlohmann::ordered_json pick_json(const Pick& pick) {
-    return {{"by", name(pick.by)},
-            {"algorithm", name(pick.algorithm)},
-            {"protocol", name(pick.protocol)},
-            {"channels", pick.channels},
-            {"threads", pick.threads},
-            {"believed_us", pick.believed_us}};
+    return {{"by", name(pick.by)},       {"algorithm", name(pick.algorithm)}, {"protocol", name(pick.protocol)},
+            {"channels", pick.channels}, {"threads", pick.threads},           {"believed_us", pick.believed_us}};
 }
 
 nlohmann::ordered_json graph_json(const GraphSearch& graph) {
-    return {{"search_channels", graph.channels},        {"intra_GBps", gbps(graph.intra)},
-            {"inter_GBps", gbps(graph.inter)},          {"intra_type", name(graph.intra_type)},
-            {"inter_type", name(graph.inter_type)},     {"pattern", name(graph.pattern)},
-            {"same_channels", graph.same_channels},     {"net_latency_us", microseconds(graph.net_latency)}};
+    return {{"search_channels", graph.channels},    {"intra_GBps", gbps(graph.intra)},
+            {"inter_GBps", gbps(graph.inter)},      {"intra_type", name(graph.intra_type)},
+            {"inter_type", name(graph.inter_type)}, {"pattern", name(graph.pattern)},
+            {"same_channels", graph.same_channels}, {"net_latency_us", microseconds(graph.net_latency)}};
 }
 
 std::string json_of(const ChoiceReport& report) {

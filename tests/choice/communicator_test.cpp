@@ -157,7 +157,8 @@ TEST_CASE("every machine of the catalogue makes a communicator and gets a pick")
     const Catalogue catalogue = Catalogue::shipped();
     const Nccl nccl = catalogue.nccl();
     std::vector<std::string> names = catalogue.names();
-    names.insert(names.end(), {"hgx-h100-8x400", "hgx-h100-4x400", "hgx-a100-8x200", "hgx-b300-8x800", "hgx-h800-8x400"});
+    names.insert(names.end(),
+                 {"hgx-h100-8x400", "hgx-h100-4x400", "hgx-a100-8x200", "hgx-b300-8x800", "hgx-h800-8x400"});
     for (const std::string& machine : names)
         for (const std::uint32_t domains : {1u, 2u, 5u}) {
             const Cluster cluster = catalogue.cluster(machine);

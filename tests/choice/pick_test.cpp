@@ -103,8 +103,7 @@ TEST_CASE("what cannot be is an error, as in NCCL") {
                       "NCCL is left no algorithm and protocol for all_gather");
     CHECK_THROWS_WITH(p5.pick(Collective::all_reduce, kSmall, with({"NCCL_ALGO=nvlstree", "NCCL_PROTO=LL"})),
                       "NCCL is left no algorithm and protocol for all_reduce");
-    CHECK_THROWS_WITH(p5.pick(Collective::all_to_all, kSmall),
-                      "NCCL has no algorithms to choose from for all_to_all");
+    CHECK_THROWS_WITH(p5.pick(Collective::all_to_all, kSmall), "NCCL has no algorithms to choose from for all_to_all");
     Communicator alone = p5.c;
     alone.ranks = alone.domains = 1;
     CHECK_THROWS_WITH(pick(alone, Collective::all_reduce, kSmall, p5.nccl),

@@ -44,8 +44,8 @@ TEST_CASE("the regions answer as the plugin does") {
         const std::uint32_t ranks_a_domain = row[1];
         const Communicator c = like(row[0], row[2], ranks_a_domain, nccl);
         const Collective collective = worked::collective_of(row[3]);
-        const auto found = aws_region(c, collective, Bytes{row[4].get<std::int64_t>()}, nccl,
-                                      allowed(collective, ranks_a_domain));
+        const auto found =
+            aws_region(c, collective, Bytes{row[4].get<std::int64_t>()}, nccl, allowed(collective, ranks_a_domain));
         REQUIRE(found.has_value() == !row[5].is_null());
         if (!found) continue;
         CHECK(name(found->algorithm) == row[5]);

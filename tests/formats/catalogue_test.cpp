@@ -152,8 +152,7 @@ TEST_CASE("a count that is no number of machines is refused") {
 
 TEST_CASE("more than a million GPUs are refused") {
     CHECK(Catalogue::shipped().cluster("p5.48xlarge:125000").blocks[0].count == 125'000);
-    CHECK_THAT(refusal([&] { Catalogue::shipped().cluster("p5.48xlarge:125001"); }),
-               Catch::Matchers::Contains("GPUs"));
+    CHECK_THAT(refusal([&] { Catalogue::shipped().cluster("p5.48xlarge:125001"); }), Catch::Matchers::Contains("GPUs"));
 }
 
 TEST_CASE("a part that the catalogue lacks, or that is wrong, is refused with its file") {

@@ -65,7 +65,8 @@ TEST_CASE("words that NCCL would pass over are refused") {
     CHECK(refused("NCCL_ALGO=all_reduce:ring") ==
           "--nccl NCCL_ALGO: expected a function: broadcast, reduce, allgather, reducescatter, allreduce; found "
           "all_reduce");
-    CHECK(refused("NCCL_ALGO=ring;tree") == "--nccl NCCL_ALGO: expected FUNCTION:LIST after the first list; found tree");
+    CHECK(refused("NCCL_ALGO=ring;tree") ==
+          "--nccl NCCL_ALGO: expected FUNCTION:LIST after the first list; found tree");
     CHECK(refused("NCCL_PROTO=LL64") == "--nccl NCCL_PROTO: expected some of: ll, ll128, simple; found LL64");
     CHECK(refused("NCCL_MAX_NCHANNELS=0") ==
           "--nccl NCCL_MAX_NCHANNELS: expected a whole number from 1 to 64; found 0");
