@@ -124,13 +124,20 @@ struct Message {
     std::uint32_t to{};
     double bytes{};
 };
+// How one message goes: its parts over as many channels, each in chunks that a NIC sends one by one.
+struct TransferShape {
+    Protocol protocol = Protocol::simple;
+    double wire_per_data = 1;
+    std::uint32_t parts = 1;
+    Bytes chunk;  // data
+};
 struct Exchange {
     double each{};                  // bytes of every rank to every other; 0: as `messages` say
     std::vector<Message> messages;  // nobody sends to itself here
     bool pxn = true;                // a message leaves by the NIC of the receiver's number
     std::uint32_t channels{};       // of a rank's kernel
-    Bytes chunk;                    // data of one message of a NIC
-    std::uint32_t parts{};          // channels that share one message of the exchange
+    TransferShape inside;           // a domain
+    TransferShape between;          // two of them
 };
 
 struct Schedule {
@@ -152,8 +159,9 @@ struct PlanRequest {
     std::uint32_t channels{};  // to split over
     Bytes chunk;               // data; 0: a buffer step, or a ring's several
     std::uint32_t root{};      // position: broadcast, reduce
-    std::uint32_t parts = 1;   // exchanges: channels that share one message
-    bool pxn = true;           // exchanges
+    TransferShape inside;      // exchanges
+    TransferShape between;
+    bool pxn = true;
     const NcclShape* shape{};
     Bytes simple_buffer;  // NCCL_BUFFSIZE of the platform
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fmsim/analysis.hpp"
+#include "fmsim/choice.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
 
@@ -42,6 +43,18 @@ struct SweepReport {
     Provenance provenance;
 };
 std::string write(const SweepReport& report, Format format);
+
+// What NCCL chooses for one call, and why.
+struct ChoiceReport {
+    std::string cluster;
+    Collective collective{};
+    Bytes size;
+    std::string nccl_version;
+    Communicator communicator;
+    ChoiceExplained why;
+    Provenance provenance;
+};
+std::string write(const ChoiceReport& report, Format format);
 
 struct RunReport {
     std::string cluster;

@@ -99,6 +99,43 @@ struct RingSearch {
     BytesPerSecond inter;
 };
 
+// The kinds of path that NCCL tells apart, best first: the worst hop between two devices.
+enum class PathType : std::uint8_t { loc, nvl, nvb, c2c, pix, pxb, p2c, pxn, phb, sys, net, dis };
+inline constexpr std::array kPathTypes{PathType::loc, PathType::nvl, PathType::nvb, PathType::c2c,
+                                       PathType::pix, PathType::pxb, PathType::p2c, PathType::pxn,
+                                       PathType::phb, PathType::sys, PathType::net, PathType::dis};
+std::string_view name(PathType type);  // "PXN"
+
+// The shapes that NCCL searches. Which GPUs of a domain a tree's parent and children are linked to.
+enum class GraphPattern : std::uint8_t {
+    balanced_tree,  // parent and one child at the first GPU, the other child at the second
+    split_tree,     // parent at the first, both children at the second
+    tree,           // all at the first
+    ring,
+    nvls,
+};
+inline constexpr std::array kGraphPatterns{GraphPattern::balanced_tree, GraphPattern::split_tree, GraphPattern::tree,
+                                           GraphPattern::ring, GraphPattern::nvls};
+std::string_view name(GraphPattern pattern);  // "balanced tree"
+
+// What NCCL's search says of one graph: how many channels, what it believes that each carries, how far its hops are.
+struct GraphSearch {
+    std::uint32_t channels{};  // search channels, before they are doubled
+    BytesPerSecond intra;      // of each, inside a domain
+    BytesPerSecond inter;      // and between two
+    PathType intra_type{};     // the worst between two GPUs
+    PathType inter_type{};     // and to the NICs
+    GraphPattern pattern{};
+    bool same_channels{};  // all go through the GPUs in one order
+    SimTime net_latency;   // that the NICs report; a knob
+    bool operator==(const GraphSearch&) const = default;
+};
+
+// The results that somebody has published for a kind of domain; the rest follow NCCL's rules (room choice).
+struct PublishedGraphs {
+    std::optional<GraphSearch> ring, tree, nvls;
+};
+
 enum class CpuVendor : std::uint8_t { amd, intel, arm };
 
 // What a price holds for: a date, and how it is bought.
@@ -128,6 +165,8 @@ struct InstanceType {
     std::optional<Price> on_demand;
     std::optional<Price> capacity_block;
     Bytes simple_buffer;  // NCCL_BUFFSIZE as the platform sets it
+    // NCCL_P2P_NET_CHUNKSIZE, NCCL_NVLS_CHUNKSIZE, NCCL_NVLSTREE_MAX_CHUNKSIZE, where the platform sets them.
+    std::optional<Bytes> p2p_net_chunk, nvls_chunk, nvls_tree_chunk;
     std::uint32_t groups() const { return rails == 0 ? 0 : nics / rails; }
 };
 
@@ -138,6 +177,7 @@ struct DomainType {
     std::uint32_t instances = 1;
     RingSearch alone;    // what NCCL finds on one such domain
     RingSearch several;  // and on each of several
+    PublishedGraphs alone_graphs, several_graphs;
     std::uint32_t gpus() const { return instances * instance.gpus; }
     std::uint32_t groups() const { return instances * instance.groups(); }
 };

@@ -21,6 +21,10 @@ void add_options(CLI::App& command, ScenarioOptions& options) {
                     "stream (default): one activity a channel; chunk: every transfer of every step")
         ->transform(CLI::CheckedTransformer(kFidelities))
         ->option_text("FIDELITY");
+    add_group_options(command, options);
+}
+
+void add_group_options(CLI::App& command, ScenarioOptions& options) {
     command.add_option("--gpus", options.gpus, "use N GPUs, filling the domains in order")
         ->check(CLI::Range(2, 1'000'000))
         ->option_text("N");

@@ -26,6 +26,8 @@ struct ScenarioOptions {
     std::string placement = "linear";
 };
 void add_options(CLI::App& command, ScenarioOptions& options);
+// Which GPUs take part, and what is pinned; add_options has these too.
+void add_group_options(CLI::App& command, ScenarioOptions& options);
 
 // A machine to predict on. `words` are the options that shape the result, for the hash of the inputs.
 struct Scenario {

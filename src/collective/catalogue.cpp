@@ -46,7 +46,6 @@ const std::vector<Algorithm>& algorithms() {
         {"Ring", reduce, plan_ring_reduce, false, always, by_endpoints<reduce>},
         {"SendRecv", all_to_all, plan_all_to_all, false, always, by_endpoints<all_to_all>},
         {"SendRecv", send_recv, plan_send_recv, false, always, by_endpoints<send_recv>},
-        {"Ring", barrier, plan_ring_all_reduce, false, always, by_endpoints<barrier>},
     };
     return kRows;
 }

@@ -16,8 +16,8 @@ Schedule plan_exchange(Collective collective, const PlanRequest& request, Exchan
     Schedule schedule = begin_schedule(collective, "SendRecv", request);
     exchange.pxn = request.pxn;
     exchange.channels = request.channels;
-    exchange.parts = request.parts;
-    exchange.chunk = request.chunk;
+    exchange.inside = request.inside;
+    exchange.between = request.between;
     schedule.exchange = std::move(exchange);
     return schedule;
 }

@@ -63,6 +63,12 @@ InstanceType type_of(const Files& files, const std::string& path, const Spot& ro
     if (root.has("nvlink")) type.nvlink = read_nvlink(files, value(root["nvlink"]).text(), path);
     if (root.has("nics")) read_nics(files, path, root["nics"], type);
     if (root.has("drives")) read_drives(root["drives"], type);
+    const auto chunk = [&](const char* key) {
+        return root["nccl"].has(key) ? std::optional(value(root["nccl"][key]).bytes()) : std::nullopt;
+    };
+    type.p2p_net_chunk = chunk("p2p_net_chunk");
+    type.nvls_chunk = chunk("nvls_chunk");
+    type.nvls_tree_chunk = chunk("nvls_tree_chunk");
     if (root.has("price")) {
         type.on_demand = price_of(root["price"], "on_demand_usd_an_hour");
         type.capacity_block = price_of(root["price"], "capacity_block_usd_an_hour");
@@ -85,7 +91,9 @@ DomainType domain_of(std::string name, Machine machine, std::uint32_t instances)
                       .instance = {},
                       .instances = instances,
                       .alone = filled(machine.searches.alone, true),
-                      .several = filled(machine.searches.several, false)};
+                      .several = filled(machine.searches.several, false),
+                      .alone_graphs = machine.searches.alone_graphs,
+                      .several_graphs = machine.searches.several_graphs};
     domain.instance = std::move(machine.type);
     return domain;
 }

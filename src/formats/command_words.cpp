@@ -106,6 +106,8 @@ std::vector<Bytes> parse_sizes(std::string_view words, double factor) {
 
 Collective parse_collective(std::string_view word) { return named(kCollectives, word, "", "a collective"); }
 
+AlgorithmKind parse_algorithm(std::string_view word) { return named(kAlgorithmKinds, word, "--algo", "an algorithm"); }
+
 Protocol parse_protocol(std::string_view word) { return named(kProtocols, word, "--proto", "a protocol"); }
 
 }  // namespace fmsim

@@ -35,7 +35,9 @@ DomainType domain_of(const DomainType& own, std::uint32_t instances, const std::
             .instance = own.instance,
             .instances = instances,
             .alone = default_search(own.instance, instances, true),
-            .several = default_search(own.instance, instances, false)};
+            .several = default_search(own.instance, instances, false),
+            .alone_graphs = {},
+            .several_graphs = {}};
 }
 
 std::vector<DomainType> all_domains(const Catalogue& catalogue) {
@@ -53,6 +55,8 @@ DomainType with_instance(DomainType domain, InstanceType instance) {
     if (alike) return domain;
     domain.alone = default_search(domain.instance, domain.instances, true);
     domain.several = default_search(domain.instance, domain.instances, false);
+    domain.alone_graphs = {};
+    domain.several_graphs = {};
     return domain;
 }
 

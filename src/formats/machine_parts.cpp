@@ -84,6 +84,32 @@ RingSearch search_of(const Spot& spot) {
     return search;
 }
 
+template <class All>
+auto named(const All& all, const std::string& word) {
+    for (const auto& one : all)
+        if (name(one) == word) return one;
+    return all.front();  // the schema knows the names
+}
+
+GraphSearch graph_of(const Spot& graph) {
+    return {.channels = graph["channels"].count(),
+            .intra = graph["intra"].rate(),
+            .inter = graph["inter"].rate(),
+            .intra_type = named(kPathTypes, graph["intra_type"].text()),
+            .inter_type = named(kPathTypes, graph["inter_type"].text()),
+            .pattern = named(kGraphPatterns, graph["pattern"].text()),
+            .same_channels = graph["same_channels"].json().get<bool>(),
+            .net_latency = {}};
+}
+
+PublishedGraphs graphs_of(const Spot& spot) {
+    PublishedGraphs graphs;
+    if (spot.has("ring")) graphs.ring = graph_of(value(spot["ring"]));
+    if (spot.has("tree")) graphs.tree = graph_of(value(spot["tree"]));
+    if (spot.has("nvls")) graphs.nvls = graph_of(value(spot["nvls"]));
+    return graphs;
+}
+
 }  // namespace
 
 const std::string& text_of(const Files& files, const std::string& path, const std::string& wanted_by) {
@@ -128,6 +154,10 @@ Searches searches_of(const Spot& nccl) {
     Searches searches;
     if (nccl.has("alone")) searches.alone = search_of(nccl["alone"]);
     if (nccl.has("several")) searches.several = search_of(nccl["several"]);
+    if (!nccl.has("graphs")) return searches;
+    const Spot graphs = nccl["graphs"];
+    if (graphs.has("alone")) searches.alone_graphs = graphs_of(graphs["alone"]);
+    if (graphs.has("several")) searches.several_graphs = graphs_of(graphs["several"]);
     return searches;
 }
 

@@ -24,6 +24,7 @@ void read_drives(const Document::Spot& drives, InstanceType& type);
 struct Searches {
     std::optional<RingSearch> alone;
     std::optional<RingSearch> several;
+    PublishedGraphs alone_graphs, several_graphs;
 };
 Searches searches_of(const Document::Spot& nccl);
 

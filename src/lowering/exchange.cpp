@@ -76,24 +76,25 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     const DomainType& sends = topology.type_of(from.domain);
     const DomainType& receives = topology.type_of(to.domain);
     MessageOnLinks placed{.level = level_of(topology, from, to), .leaves_domain = from.domain != to.domain};
-    placed.bytes = message.bytes * schedule.wire_per_data;
-    placed.parts = exchange.parts;
-    placed.copy_limit = sends.instance.gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data;
+    const TransferShape& shape = placed.leaves_domain ? exchange.between : exchange.inside;
+    placed.bytes = message.bytes * shape.wire_per_data;
+    placed.parts = shape.parts;
+    placed.copy_limit = sends.instance.gpu.channel_rate[shape.protocol].value * shape.wire_per_data;
     placed.copier_seconds = 1 / (placed.copy_limit * exchange.channels);
     placed.copier = resource_of(topology, from, GpuPart::copier);
-    const double chunk = static_cast<double>(exchange.chunk.count);
-    placed.messages = exchange.parts * std::max(1.0, std::ceil(message.bytes / exchange.parts / chunk - 1e-9));
+    const auto chunk = static_cast<double>(shape.chunk.count);
+    placed.messages = shape.parts * std::max(1.0, std::ceil(message.bytes / shape.parts / chunk - 1e-9));
     if (placed.leaves_domain) {
         const std::uint32_t exit = exit_gpu(topology, exchange, from, to);
         const std::uint64_t flow = std::uint64_t{message.from} * group.places.size() + message.to;
         placed.route = topology.network_route(from, nic_group(sends, exit), nic_group(receives, to.gpu), to, flow);
         placed.proxy = resource_of(topology, {from.domain, exit}, GpuPart::proxy);
-        placed.latency = network_latency(sends.instance, receives.instance, schedule.protocol);
+        placed.latency = network_latency(sends.instance, receives.instance, shape.protocol);
         placed.credit_latency = network_credit(sends.instance, receives.instance);
         placed.message_seconds = seconds(sends.instance.nic->message_cost);
     } else {
         placed.route = topology.nvlink_route(from, to);
-        placed.latency = sends.instance.nvlink->hop_latency[schedule.protocol];
+        placed.latency = sends.instance.nvlink->hop_latency[shape.protocol];
         placed.credit_latency = sends.instance.nvlink->wire_latency;
     }
     refuse_down(topology, placed.route);

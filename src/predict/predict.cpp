@@ -57,16 +57,8 @@ private:
 
 Schedule plan(const Call& call, const Topology& topology, const Group& group, const Nccl& nccl, const Pins& pins) {
     const Choice choice = choose(call.collective, call.size, topology, group, nccl, pins);
-    const InstanceType& type = topology.type_of(group.parts[0].domain).instance;
-    return choice.algorithm->plan(topology, group,
-                                  {.size = call.size,
-                                   .protocol = choice.algorithm->simple_only ? Protocol::simple : choice.protocol,
-                                   .channels = choice.channels,
-                                   .chunk = choice.chunk,
-                                   .parts = choice.parts,
-                                   .pxn = choice.pxn,
-                                   .shape = &nccl.shape,
-                                   .simple_buffer = type.simple_buffer});
+    return choice.algorithm->plan(
+        topology, group, request_of(choice, moved(call.collective, call.size), 0, topology, group, nccl, pins));
 }
 
 void check_group(const Group& group) {

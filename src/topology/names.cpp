@@ -12,6 +12,18 @@ std::string_view name(Protocol protocol) {
     return kNames[protocol];
 }
 
+std::string_view name(PathType type) {
+    static constexpr std::array<std::string_view, kPathTypes.size()> kNames{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
+                                                                            "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
+    return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string_view name(GraphPattern pattern) {
+    static constexpr std::array<std::string_view, kGraphPatterns.size()> kNames{"balanced tree", "split tree", "tree",
+                                                                                "ring", "nvls"};
+    return kNames[static_cast<std::size_t>(pattern)];
+}
+
 std::string_view name(DeviceKind kind) {
     static constexpr std::array<std::string_view, 7> kNames{"gpu",  "nvswitch", "pcie",  "nic",
                                                             "numa", "switch",   "fabric"};

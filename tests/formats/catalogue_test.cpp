@@ -100,7 +100,15 @@ TEST_CASE("NCCL's facts read to the values of its file") {
     CHECK(nccl.shape.least_traffic == parse_bytes(word(in["execution"]["split"]["least_traffic"])));
     CHECK(nccl.tuning.ll_most_gbps[2][1] == in["tuning"]["ll_most_GBps"]["value"][2][1]);
     CHECK(nccl.tuning.plateau_bytes == in["tuning"]["plateau_bytes"]["value"]);
-    CHECK(nccl.tuning.most_threads[Protocol::ll128] == in["tuning"]["most_threads"]["LL128"]["value"]);
+    CHECK(nccl.tuning.base_us[AlgorithmKind::ring][Protocol::ll128] == in["tuning"]["base_us"]["value"]["Ring"][1]);
+    CHECK(nccl.tuning.tree_correction[Protocol::simple].size() == 24);
+    CHECK(nccl.threads.most[Protocol::ll128] == in["threads"]["most"]["value"]["LL128"]);
+    CHECK(nccl.search.inter_gbps[3].front() == 96);
+    CHECK(nccl.channels.nvls_blackwell_between.front().chunk == Bytes{256 << 10});
+    CHECK(nccl.chunks.nvls_tree.size() == 4);
+    CHECK(nccl.transfers.nvlink_chunk == Bytes{512 << 10});
+    CHECK(nccl.aws.tables.size() == 23);
+    CHECK(nccl.aws.tables.front().regions.front().corners.front()[0] == 4194304);
 }
 
 TEST_CASE("every instance type of the catalogue reads and builds") {
@@ -144,8 +152,7 @@ TEST_CASE("a count that is no number of machines is refused") {
 
 TEST_CASE("more than a million GPUs are refused") {
     CHECK(Catalogue::shipped().cluster("p5.48xlarge:125000").blocks[0].count == 125'000);
-    CHECK_THAT(refusal([&] { Catalogue::shipped().cluster("p5.48xlarge:125001"); }),
-               Catch::Matchers::Contains("GPUs"));
+    CHECK_THAT(refusal([&] { Catalogue::shipped().cluster("p5.48xlarge:125001"); }), Catch::Matchers::Contains("GPUs"));
 }
 
 TEST_CASE("a part that the catalogue lacks, or that is wrong, is refused with its file") {

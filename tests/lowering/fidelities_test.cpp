@@ -26,6 +26,8 @@ double off_percent(const Topology& net, const Group& group, const Nccl& nccl, co
                                          .protocol = one.protocol,
                                          .channels = std::min(32u, ring_channels(net, group)),
                                          .chunk = {one.chunk},
+                                         .inside = {.chunk = {one.chunk}},
+                                         .between = {.chunk = {one.chunk}},
                                          .shape = &nccl.shape,
                                          .simple_buffer = {8 << 20}});
     const Step step{.after = {}, .not_before = {}, .takes = {}, .schedule = &schedule, .group = &group};
@@ -107,6 +109,8 @@ TEST_CASE("collectives that share NICs, and a send beside an all-reduce, end tog
                               .protocol = kSimple,
                               .channels = 16,
                               .chunk = {131'072},
+                              .inside = {.chunk = {131'072}},
+                              .between = {.chunk = {131'072}},
                               .shape = &nccl.shape,
                               .simple_buffer = {8 << 20}};
     const Schedule ring = toy::plan("Ring", all_reduce, net, all, request);

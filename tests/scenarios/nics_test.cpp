@@ -22,6 +22,7 @@ Topology machines(std::uint32_t count, std::uint32_t gpus, BytesPerSecond host) 
         type.instance.switches[0].nics.push_back(g);
     }
     type.several = default_search(type.instance, 1, false);
+    type.several_graphs.ring->channels = static_cast<std::uint32_t>(type.several.paths.size());
     return build_topology(cluster);
 }
 

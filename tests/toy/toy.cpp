@@ -52,7 +52,16 @@ Cluster cluster(const Machine& machine) {
     for (std::uint32_t gpu = 0; gpu < machine.gpus; ++gpu) type.switches.push_back({0, {gpu}, {gpu}});
     const RingSearch search{
         .paths = std::vector(machine.paths, path), .crosses_nics = false, .intra = {1e9}, .inter = {1e9}};
-    return {.name = "toy", .blocks = {{{"toy", type, 1, search, search}, machine.instances}}};
+    const GraphSearch graph{.channels = machine.paths,
+                            .intra = search.intra,
+                            .inter = search.inter,
+                            .intra_type = PathType::nvl,
+                            .inter_type = PathType::pix,
+                            .pattern = GraphPattern::ring,
+                            .same_channels = false,
+                            .net_latency = {}};
+    const PublishedGraphs graphs{.ring = graph, .tree = graph, .nvls = {}};
+    return {.name = "toy", .blocks = {{{"toy", type, 1, search, search, graphs, graphs}, machine.instances}}};
 }
 
 Schedule plan(std::string_view algorithm, Collective collective, const Topology& topology, const Group& group,
@@ -80,8 +89,12 @@ Nccl nccl(std::uint32_t slices) {
                         .tree_up_share = all(0.5),
                         .most_nvls_heads = 32},
               .tuning = {}};
-    nccl.tuning.most_threads = all(1u);
-    nccl.tuning.bytes_a_thread = all(std::int64_t{1});
+    nccl.threads.most = all(1u);
+    nccl.threads.bytes_a_thread = all(std::int64_t{1});
+    nccl.search.nvlink_link_gbps.fill(1);
+    nccl.channels.most = 64;
+    nccl.transfers.channel_net_gbps = 1;
+    nccl.transfers.peers_a_batch = 8;
     return nccl;
 }
 
