@@ -81,6 +81,8 @@ constexpr SimTime operator""_us(unsigned long long n) { return {static_cast<std:
 std::optional<Bytes> parse_bytes(std::string_view text);
 std::optional<BytesPerSecond> parse_rate(std::string_view text);
 std::optional<SimTime> parse_span(std::string_view text);
+//   work:  "3.2 TFLOP", in FLOPs
+std::optional<double> parse_flops(std::string_view text);
 
 // The shortest exact binary form: "64 MiB", "1000 B".
 std::string to_text(Bytes size);
@@ -116,9 +118,22 @@ std::string printable(std::string_view text);
 // The word of `known` closest to `word`, when one is close enough to be what was meant.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
-// What a group of ranks can do together.
-enum class Collective : std::uint8_t { all_reduce };
-inline constexpr std::array kCollectives{Collective::all_reduce};
+// What a group of ranks can do together. A size means, as in nccl-tests: all_reduce, broadcast, reduce: the buffer;
+// all_gather: the gathered total; reduce_scatter: one rank's input; all_to_all: one rank's send buffer; send_recv (each
+// rank to the next, the last to the first): the message; barrier: nothing.
+enum class Collective : std::uint8_t {
+    all_reduce,
+    all_gather,
+    reduce_scatter,
+    broadcast,
+    reduce,
+    all_to_all,
+    send_recv,
+    barrier
+};
+inline constexpr std::array kCollectives{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                                         Collective::broadcast,  Collective::reduce,     Collective::all_to_all,
+                                         Collective::send_recv,  Collective::barrier};
 std::string_view name(Collective collective);  // "all_reduce"
 
 // An input that cannot be used, with all its problems. Thrown by the read_ functions and by checks of user values.

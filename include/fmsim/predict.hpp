@@ -1,6 +1,6 @@
 // A scenario -> seconds, and the plain closed form beside each.
 //
-//   const Prediction p = predict(net, group_of(net, linear_placement(net, 0, 0)), job, nccl, {});
+//   const Prediction p = predict(net, group_of(net, linear_placement(net, 0, 0)), work, nccl, {});
 //   p.calls[0].time();                                  // what the job's first collective takes
 //
 // Not here: why (analysis), and how it looks (report).
@@ -44,9 +44,9 @@ struct Prediction {
     Timeline timeline;
 };
 
-// Throws InputError on a job or pins that make no sense here, Infeasible when a link it needs is down.
-// All calls of the job run on the group.
-Prediction predict(const Topology& topology, const Group& group, const Job& job, const Nccl& nccl,
+// Throws InputError on a workload or pins that make no sense here, Infeasible when a link it needs is down.
+// One job whose operations are collectives of all ranks of the group, one after another.
+Prediction predict(const Topology& topology, const Group& group, const Workload& workload, const Nccl& nccl,
                    const PredictOptions& options);
 
 }  // namespace fmsim

@@ -44,6 +44,11 @@ constexpr std::array kSpanUnits{
     Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"µs", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1},
 };
 
+constexpr std::array kWorkUnits{
+    Unit{"FLOP", 1},     Unit{"MFLOP", 1e6},  Unit{"GFLOP", 1e9},
+    Unit{"TFLOP", 1e12}, Unit{"PFLOP", 1e15}, Unit{"EFLOP", 1e18},
+};
+
 struct Number {
     double value;
     std::string_view unit;
@@ -93,10 +98,26 @@ std::optional<SimTime> parse_span(std::string_view text) {
     return from_seconds(*value);
 }
 
+std::optional<double> parse_flops(std::string_view text) { return in_base_unit(text, kWorkUnits); }
+
 std::string_view name(Collective collective) {
     switch (collective) {
         case Collective::all_reduce:
             return "all_reduce";
+        case Collective::all_gather:
+            return "all_gather";
+        case Collective::reduce_scatter:
+            return "reduce_scatter";
+        case Collective::broadcast:
+            return "broadcast";
+        case Collective::reduce:
+            return "reduce";
+        case Collective::all_to_all:
+            return "all_to_all";
+        case Collective::send_recv:
+            return "send_recv";
+        case Collective::barrier:
+            return "barrier";
     }
     return {};
 }

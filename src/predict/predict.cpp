@@ -53,6 +53,35 @@ void check_group(const Group& group) {
                        .found = fmt::format("{}", group.places.size())}});
 }
 
+[[noreturn]] void refuse(std::string place, std::string found) {
+    throw InputError({{.file = "",
+                       .line = 0,
+                       .pointer = std::move(place),
+                       .expected = "expected collectives of all ranks, one after another, and nothing pinned",
+                       .found = std::move(found)}});
+}
+
+std::vector<Call> calls_of(const Workload& workload, std::uint32_t ranks) {
+    check(workload);
+    if (workload.jobs.size() != 1) refuse("/jobs", fmt::format("{} jobs", workload.jobs.size()));
+    if (!workload.environment.empty()) refuse("/environment", workload.environment.front().first);
+    const Job& job = workload.jobs.front();
+    std::vector<Call> calls;
+    for (const Task& task : tasks_of(job, ranks)) {
+        const Operation& operation = job.programs[task.program].operations[task.operation];
+        const auto* const call = std::get_if<CollectiveCall>(&operation.action);
+        const bool in_turn =
+            calls.empty() ? task.after.empty() : task.after == std::vector{std::uint32_t(calls.size() - 1)};
+        if (call == nullptr || task.ranks.size() != ranks || !std::is_sorted(task.ranks.begin(), task.ranks.end()) ||
+            !in_turn || task.start != SimTime{} || !call->pair_bytes.empty() || !call->algorithm.empty() ||
+            !call->protocol.empty())
+            refuse(operation.place.empty() ? fmt::format("/operations/{}", task.operation) : operation.place,
+                   operation.name);
+        calls.push_back({operation.name, call->collective, call->size});
+    }
+    return calls;
+}
+
 }  // namespace
 
 double CallPrediction::algbw_gbps() const {
@@ -64,12 +93,12 @@ double CallPrediction::busbw_gbps(std::uint32_t ranks) const {
     return algbw_gbps() * bus_factor(call.collective, ranks);
 }
 
-Prediction predict(const Topology& topology, const Group& group, const Job& job, const Nccl& nccl,
+Prediction predict(const Topology& topology, const Group& group, const Workload& workload, const Nccl& nccl,
                    const PredictOptions& options) {
-    check(job);
     check_group(group);
+    const std::vector<Call> calls = calls_of(workload, static_cast<std::uint32_t>(group.places.size()));
     std::vector<Schedule> schedules;
-    for (const Call& call : job.calls) schedules.push_back(plan(call, topology, group, nccl, options.pins));
+    for (const Call& call : calls) schedules.push_back(plan(call, topology, group, nccl, options.pins));
 
     Prediction prediction;
     prediction.lowered = lower(topology, group, schedules, options.fidelity);
@@ -79,7 +108,7 @@ Prediction predict(const Topology& topology, const Group& group, const Job& job,
     for (std::size_t i = 0; i < schedules.size(); ++i) {
         const CallSpan& span = prediction.lowered.calls[i];
         prediction.calls.push_back(
-            {.call = job.calls[i],
+            {.call = calls[i],
              .algorithm = std::string(schedules[i].algorithm),
              .protocol = schedules[i].protocol,
              .channels = static_cast<std::uint32_t>(schedules[i].channels.size()),

@@ -15,7 +15,7 @@ SimTime time_of(const Topology& net, const Nccl& nccl, Bytes size, Fidelity fide
     PredictOptions options{.fidelity = fidelity, .pins = {}};
     options.pins.protocol = protocol;
     options.pins.most_channels = channels;
-    const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, size}}};
+    const Workload job = in_turn({{"ring", Collective::all_reduce, size}});
     return predict(net, toy::everyone(net), job, nccl, options).end;
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("every cut carries 2(R-1)/R of the size, in both fidelities") {
     const auto protocol = GENERATE(Protocol::ll128, Protocol::simple);
     PredictOptions options{.fidelity = fidelity, .pins = {}};
     options.pins.protocol = protocol;
-    const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, Bytes{12'345'678}}}};
+    const Workload job = in_turn({{"ring", Collective::all_reduce, Bytes{12'345'678}}});
     const Prediction p = predict(net, toy::everyone(net), job, catalogue.nccl(), options);
 
     std::vector<double> leaves(3);
@@ -128,7 +128,8 @@ TEST_CASE("with everything pinned, more bytes, less capacity or more latency nev
         worse.blocks[0].type.instance.nvlink->efficiency *= 0.7;
         CHECK(time(worse, Bytes{size}) >= now);
         worse = cluster;
-        worse.blocks[0].type.instance.nic->hop_latency[protocol] = worse.blocks[0].type.instance.nic->hop_latency[protocol] + 3_us;
+        worse.blocks[0].type.instance.nic->hop_latency[protocol] =
+            worse.blocks[0].type.instance.nic->hop_latency[protocol] + 3_us;
         CHECK(time(worse, Bytes{size}) >= now);
     }
 }
@@ -139,7 +140,7 @@ TEST_CASE("no ring is faster than its closed form") {
     const auto words = GENERATE("p5.48xlarge:1", "p5.48xlarge:2", "p5.48xlarge:7");
     const Topology net = build_topology(catalogue.cluster(words));
     for (std::int64_t size = 1; size < (std::int64_t{1} << 35); size = size * 5 + 3) {
-        const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, Bytes{size}}}};
+        const Workload job = in_turn({{"ring", Collective::all_reduce, Bytes{size}}});
         const CallPrediction call = predict(net, toy::everyone(net), job, nccl, {}).calls.front();
         CHECK(call.time() >= call.closed_form);
     }

@@ -8,10 +8,10 @@
 namespace fmsim {
 namespace {
 
-Job job_of(std::vector<Bytes> sizes) {
-    Job job{.name = "job", .calls = {}};
-    for (const Bytes size : sizes) job.calls.push_back({"call " + to_text(size), Collective::all_reduce, size});
-    return job;
+Workload job_of(const std::vector<Bytes>& sizes) {
+    std::vector<Call> calls;
+    for (const Bytes size : sizes) calls.push_back({"call " + to_text(size), Collective::all_reduce, size});
+    return in_turn(calls);
 }
 
 }  // namespace
@@ -31,7 +31,8 @@ TEST_CASE("calls run one after another and take as long as each alone") {
     const Topology net = build_topology(catalogue.cluster("p5.48xlarge:2"));
     const auto fidelity = GENERATE(Fidelity::stream, Fidelity::chunk);
     const PredictOptions options{.fidelity = fidelity, .pins = {}};
-    const Prediction both = predict(net, toy::everyone(net), job_of({Bytes{1000}, Bytes{0}, Bytes{1 << 25}}), catalogue.nccl(), options);
+    const Prediction both =
+        predict(net, toy::everyone(net), job_of({Bytes{1000}, Bytes{0}, Bytes{1 << 25}}), catalogue.nccl(), options);
     for (const CallPrediction& call : both.calls) {
         const Prediction alone = predict(net, toy::everyone(net), job_of({call.call.size}), catalogue.nccl(), options);
         CHECK(call.time() == alone.end);
@@ -51,8 +52,10 @@ TEST_CASE("nothing to reduce takes no time and no channel") {
 
 TEST_CASE("a job, a group or an instance that makes no sense is refused") {
     const Topology net = build_topology(toy::cluster({.gpus = 4}));
-    CHECK_THROWS_WITH(predict(net, toy::everyone(net), job_of({}), toy::nccl(), {}), "job: /operations: expected at least one operation");
-    CHECK_THROWS_AS(predict(net, toy::everyone(net), job_of({Bytes{1}, Bytes{1}}), toy::nccl(), {}), InputError);  // one name twice
+    CHECK_THROWS_WITH(predict(net, toy::everyone(net), job_of({}), toy::nccl(), {}),
+                      "job: /operations: expected at least one operation");
+    CHECK_THROWS_AS(predict(net, toy::everyone(net), job_of({Bytes{1}, Bytes{1}}), toy::nccl(), {}),
+                    InputError);  // one name twice
     CHECK_THROWS_AS(predict(net, toy::everyone(net), job_of({Bytes{-1}}), toy::nccl(), {}), InputError);
     const Topology single = build_topology(toy::cluster({.gpus = 1}));
     CHECK_THROWS_WITH(predict(single, toy::everyone(single), job_of({Bytes{1}}), toy::nccl(), {}),
@@ -63,7 +66,9 @@ TEST_CASE("numbering the alike GPUs of an instance the other way round changes n
     // The same ring found under another numbering of the GPUs costs the same.
     Cluster cluster = Catalogue::shipped().cluster("p5.48xlarge:2");
     const Nccl nccl = Catalogue::shipped().nccl();
-    const SimTime before = predict(build_topology(cluster), toy::everyone(build_topology(cluster)), job_of({Bytes{1 << 26}}), nccl, {}).end;
+    const SimTime before =
+        predict(build_topology(cluster), toy::everyone(build_topology(cluster)), job_of({Bytes{1 << 26}}), nccl, {})
+            .end;
     DomainType& type = cluster.blocks[0].type;
     for (RingSearch* search : {&type.alone, &type.several})
         for (RingPath& path : search->paths) {
@@ -71,7 +76,8 @@ TEST_CASE("numbering the alike GPUs of an instance the other way round changes n
             path.enter_group = 7 - path.enter_group;
             path.leave_group = 7 - path.leave_group;
         }
-    CHECK(predict(build_topology(cluster), toy::everyone(build_topology(cluster)), job_of({Bytes{1 << 26}}), nccl, {}).end == before);
+    CHECK(predict(build_topology(cluster), toy::everyone(build_topology(cluster)), job_of({Bytes{1 << 26}}), nccl, {})
+              .end == before);
 }
 
 }  // namespace fmsim
