@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         const Workload work = parse_workload(test::as_text(bytes, size), "job.json");
         test::require(!work.jobs.empty());
         for (const Job& job : work.jobs)
-            for (const std::uint32_t ranks : {1, 2, 8, 12}) try_tasks(job, ranks);
+            for (const std::uint32_t ranks : {1U, 2U, 8U, 12U}) try_tasks(job, ranks);
         std::size_t operations = 0;
         for (const Job& job : work.jobs) operations += operations_of(job);
         if (operations > 2000) return;

@@ -53,10 +53,14 @@ TEST_CASE("nothing to reduce takes no time and no channel") {
 TEST_CASE("a job, a group or an instance that makes no sense is refused") {
     const Topology net = build_topology(toy::cluster({.gpus = 4}));
     CHECK_THROWS_WITH(predict(net, toy::everyone(net), job_of({}), toy::nccl(), {}),
-                      "job: /operations: expected at least one operation");
+                      "/programs/0/operations: expected at least one operation");
     CHECK_THROWS_AS(predict(net, toy::everyone(net), job_of({Bytes{1}, Bytes{1}}), toy::nccl(), {}),
                     InputError);  // one name twice
     CHECK_THROWS_AS(predict(net, toy::everyone(net), job_of({Bytes{-1}}), toy::nccl(), {}), InputError);
+    Workload apart = job_of({Bytes{1}, Bytes{2}});
+    apart.jobs[0].programs[0].operations[1].stream = "other";
+    CHECK_THROWS_WITH(predict(net, toy::everyone(net), apart, toy::nccl(), {}),
+                      Catch::Contains("expected collectives of all ranks, one after another, and nothing pinned"));
     const Topology single = build_topology(toy::cluster({.gpus = 1}));
     CHECK_THROWS_WITH(predict(single, toy::everyone(single), job_of({Bytes{1}}), toy::nccl(), {}),
                       "a collective needs at least 2 GPUs; found 1");
