@@ -32,8 +32,8 @@ private:
     void refuse(std::string place, std::string expected, std::string found) {
         problems_.push_back({.pointer = std::move(place), .expected = std::move(expected), .found = std::move(found)});
     }
-    // Operations and groups that no file has a place for.
-    std::string placed(const std::string& own, std::string counted) const {
+    // What no file has a place for is counted behind the prefix.
+    std::string placed(const std::string& own, const std::string& counted) const {
         return own.empty() ? prefix_ + counted : counted;
     }
 
