@@ -27,7 +27,7 @@ void ring(benchmark::State& state, Fidelity fidelity) {
     PredictOptions options{.fidelity = fidelity, .pins = {}};
     options.pins.protocol = Protocol::simple;
     options.pins.most_channels = 1;
-    const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, Bytes{1 << 30}}}};
+    const Workload job = in_turn({{"ring", Collective::all_reduce, Bytes{1 << 30}}});
     double activities = 0;
     for (auto _ : state) {
         const Prediction prediction = predict(net, group, job, nccl, options);

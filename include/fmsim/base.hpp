@@ -96,6 +96,8 @@ constexpr SimTime operator""_us(unsigned long long n) { return {static_cast<std:
 std::optional<Bytes> parse_bytes(std::string_view text);
 std::optional<BytesPerSecond> parse_rate(std::string_view text);
 std::optional<SimTime> parse_span(std::string_view text);
+//   work:  "3.2 TFLOP", in FLOPs
+std::optional<double> parse_flops(std::string_view text);
 
 // The shortest exact binary form: "64 MiB", "1000 B".
 std::string to_text(Bytes size);

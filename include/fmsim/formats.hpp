@@ -1,7 +1,7 @@
 // Files and words in -> the values of the other rooms, or all problems at once.
 //
 //   const Cluster cluster = Catalogue::shipped().cluster("p5.48xlarge:2");
-//   const Job job = parse_job(read_file("job.json"), "job.json");
+//   const Workload work = parse_workload(read_file("step.json"), "step.json");
 //
 // Every function here throws InputError with all problems it found, each with file, line and JSON pointer. Nothing
 // else of the library reads a file.
@@ -95,7 +95,15 @@ std::string read_file(const std::string& path);
 // Beyond it a size is refused: no machine moves as much in the 2.56 hours that a run can last.
 inline constexpr Bytes kLargestSize{std::int64_t{1} << 50};
 
-Job parse_job(std::string_view text, const std::string& file);
+// A workload file (schemas/workload.json), checked as far as it can be without knowing the ranks.
+Workload parse_workload(std::string_view text, const std::string& file);
+// Problems found later in the values that a file gave, with the file and the lines they came from.
+InputError in_file(const InputError& error, std::string_view text, const std::string& file);
+
+// The JSON schemas (draft 7) of the files above, by name ("workload"), each whole in itself.
+std::vector<std::string> schema_names();
+std::string schema_text(std::string_view name);
+
 Measurements parse_measurements(std::string_view text, const std::string& file);
 
 // A bare system of the schema in schemas/system.json. Activities come in the order of its flows.

@@ -1,11 +1,12 @@
 // A scenario -> seconds, and the plain closed form beside each.
 //
-//   const Prediction p = predict(net, group_of(net, linear_placement(net, 0, 0)), job, nccl, {});
-//   p.calls[0].time();                                  // what the job's first collective takes
+//   const Prediction p = predict(net, group_of(net, linear_placement(net, 0, 0)), work, nccl, {});
+//   p.calls[0].time();                                  // what the first operation takes
 //
 // Not here: why (analysis), and how it looks (report).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,17 +25,26 @@ struct PredictOptions {
     Pins pins;
 };
 
+// One operation of a program. Where it happens many times (on several groups, on each rank), the slowest of them.
 struct CallPrediction {
     Call call;
+    std::optional<Collective> collective;  // none: a message, computing or waiting
+    std::string kind;                      // "all_reduce", "send", "compute", "delay"
+    std::string job;
+    std::string role;
+    std::uint32_t ranks{};  // that take part
+    std::uint32_t times{};  // how often it happens
     std::string algorithm;
     Protocol protocol{};
     std::uint32_t channels{};  // that carry bytes
-    SimTime started;
+    std::uint32_t step{};      // of the slowest, in Lowered::steps
+    SimTime started;           // of the slowest: its last rank has come
     SimTime ended;
-    SimTime closed_form;  // edge bytes / edge rate: no latency, no protocol; no ring can be faster
+    SimTime waited;       // its first rank for its last one
+    SimTime closed_form;  // least bytes / rate: no latency, no protocol; nothing can be faster
     SimTime time() const { return ended - started; }
     double algbw_gbps() const;  // GB/s, as nccl-tests counts
-    double busbw_gbps(std::uint32_t ranks) const;
+    double busbw_gbps() const;
 };
 
 struct Prediction {
@@ -44,9 +54,16 @@ struct Prediction {
     Timeline timeline;
 };
 
-// Throws InputError on a job or pins that make no sense here, Infeasible when a link it needs is down.
-// All calls of the job run on the group.
-Prediction predict(const Topology& topology, const Group& group, const Job& job, const Nccl& nccl,
+// Throws InputError on a workload or pins that make no sense here, Infeasible when a link it needs is down. All jobs
+// run on the GPUs of `placement`, in their order.
+Prediction predict(const Topology& topology, const Placement& placement, const Workload& workload, const Nccl& nccl,
                    const PredictOptions& options);
+inline Prediction predict(const Topology& topology, const Group& group, const Workload& workload, const Nccl& nccl,
+                          const PredictOptions& options) {
+    return predict(topology, group.places, workload, nccl, options);
+}
+// Each job on GPUs of its own.
+Prediction predict(const Topology& topology, const std::vector<Placement>& placements, const Workload& workload,
+                   const Nccl& nccl, const PredictOptions& options);
 
 }  // namespace fmsim

@@ -11,6 +11,7 @@
 #include "fmsim/choice.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
+#include "fmsim/workload.hpp"
 
 namespace fmsim {
 
@@ -90,6 +91,9 @@ std::string write(const std::vector<SourcedValue>& values, Format format);
 // A file of our own (schemas/cluster.json). `with_instances` also writes what the machines have, for those that are not
 // quite the catalogue's.
 std::string to_cluster_file(const Cluster& cluster, bool with_instances);
+
+// A file of our own (schemas/workload.json), with all that is known of each operation written out.
+std::string to_workload_file(const Workload& workload);
 
 // Slurm's topology.conf: blocks where NVLink domains have several instances, else the tree of switches. Its
 // topology.yaml has both. Hosts without names are called n1, n2, ..

@@ -21,12 +21,15 @@ using Stages = std::vector<std::map<std::pair<std::uint32_t, std::uint32_t>, Sta
 
 Stages stages_of(const Prediction& prediction) {
     Stages stages(prediction.calls.size());
+    std::map<std::uint32_t, std::size_t> call_of;  // of the steps that are told of
+    for (std::size_t call = 0; call < prediction.calls.size(); ++call) call_of[prediction.calls[call].step] = call;
     const Timeline& timeline = prediction.timeline;
     for (std::uint32_t i = 0; i < prediction.lowered.origin.size(); ++i) {
         const ActivityId activity{i};
         const Origin& origin = prediction.lowered.origin[activity];
-        if (origin.stage == kNoStage) continue;
-        StageWork& stage = stages[origin.step][{origin.channel, origin.stage}];
+        const auto call = call_of.find(origin.step);
+        if (origin.stage == kNoStage || call == call_of.end()) continue;
+        StageWork& stage = stages[call->second][{origin.channel, origin.stage}];
         const SimTime flowed = timeline.ended[activity] - timeline.flowing[activity];
         stage.working = stage.working + flowed;
         SimTime& held = stage.held[timeline.held_by[activity]];
@@ -38,7 +41,7 @@ Stages stages_of(const Prediction& prediction) {
 CallFinding explain_call(const Topology& topology, const Prediction& prediction, std::size_t call,
                          const Stages& stages) {
     const CallPrediction& predicted = prediction.calls[call];
-    const ActivityId launch = prediction.lowered.steps[call].launch;
+    const ActivityId launch = prediction.lowered.steps[predicted.step].launch;
     CallFinding finding{.limited_by = "nothing"};
     finding.launch = prediction.timeline.ended[launch] - predicted.started;
     const auto busiest = std::max_element(stages[call].begin(), stages[call].end(), [](const auto& a, const auto& b) {

@@ -44,6 +44,11 @@ constexpr std::array kSpanUnits{
     Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"µs", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1},
 };
 
+constexpr std::array kWorkUnits{
+    Unit{"FLOP", 1},     Unit{"MFLOP", 1e6},  Unit{"GFLOP", 1e9},
+    Unit{"TFLOP", 1e12}, Unit{"PFLOP", 1e15}, Unit{"EFLOP", 1e18},
+};
+
 struct Number {
     double value;
     std::string_view unit;
@@ -92,6 +97,8 @@ std::optional<SimTime> parse_span(std::string_view text) {
     if (!value || *value * 1e15 >= static_cast<double>(SimTime::max().fs)) return std::nullopt;
     return from_seconds(*value);
 }
+
+std::optional<double> parse_flops(std::string_view text) { return in_base_unit(text, kWorkUnits); }
 
 std::string_view name(Collective collective) {
     switch (collective) {

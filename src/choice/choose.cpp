@@ -12,11 +12,8 @@ namespace {
 constexpr Bytes kBarrier{4};  // one element
 
 [[noreturn]] void refuse(std::string expected, std::string_view found) {
-    throw InputError({{.file = "--algo",
-                       .line = 0,
-                       .pointer = "",
-                       .expected = std::move(expected),
-                       .found = std::string(found)}});
+    throw InputError(
+        {{.file = "--algo", .line = 0, .pointer = "", .expected = std::move(expected), .found = std::string(found)}});
 }
 
 bool is_exchange(Collective collective) {

@@ -1,4 +1,5 @@
 // fmsim collective: one collective over a range of sizes, as nccl-tests would print it.
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ struct Options {
     std::string sizes;
     double factor = 2;
     std::string measured;
+    bool print_scenario = false;
     ScenarioOptions scenario;
     Output output;
 };
@@ -47,6 +49,20 @@ void warn_of_mismatch(const Options& options, Collective collective, const Measu
                      printable(measurements.collective), name(collective));
 }
 
+// The sweep as a workload file; a size that comes again gets a name of its own.
+std::string scenario_file(const Options& options, Collective collective, const std::vector<Bytes>& sizes) {
+    std::vector<Call> calls;
+    std::map<Bytes, int> times;
+    for (const Bytes size : sizes) {
+        const int time = ++times[size];
+        calls.push_back({time == 1 ? to_text(size) : fmt::format("{} #{}", to_text(size), time), collective, size});
+    }
+    Workload work = in_turn(calls);
+    work.name = work.jobs.front().name = name(collective);
+    work.scenario = words_of(options.scenario);
+    return to_workload_file(work);
+}
+
 int run_collective(const Options& options) {
     const Collective collective = parse_collective(options.collective);
     std::optional<Measurements> measurements;
@@ -57,18 +73,22 @@ int run_collective(const Options& options) {
         warn_of_mismatch(options, collective, *measurements);
     }
     const auto sizes = sizes_of(options, measurements);
+    if (options.print_scenario) {
+        emit(options.output, scenario_file(options, collective, sizes));
+        return kGood;
+    }
     const Scenario scenario = make_scenario(options.scenario);
     SweepReport report{.cluster = scenario.topology.cluster.name,
                        .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
                        .domains = static_cast<std::uint32_t>(scenario.group.parts.size()),
                        .collective = collective,
-                       .fidelity = options.scenario.fidelity,
+                       .fidelity = scenario.predict.fidelity,
                        .rows = {},
                        .measurements = measurements,
                        .provenance = provenance(scenario, inputs_of(collective, sizes) + measured_text)};
     for (const Bytes size : sizes) {
-        const Job job{.name = "", .calls = {{to_text(size), collective, size}}};
-        const Prediction prediction = predict(scenario.topology, scenario.group, job, scenario.nccl, scenario.predict);
+        const Workload work = in_turn({{to_text(size), collective, size}});
+        const Prediction prediction = predict(scenario.topology, scenario.group, work, scenario.nccl, scenario.predict);
         const Findings findings = explain(scenario.topology, prediction);
         report.rows.push_back(report_call(prediction.calls.front(), findings.calls.front()));
         if (measurements) report.rows.back().measured_us = measured_us(*measurements, size);
@@ -77,12 +97,18 @@ int run_collective(const Options& options) {
     return kGood;
 }
 
+std::string collectives() {
+    std::vector<std::string_view> names;
+    for (const Collective collective : kCollectives) names.push_back(name(collective));
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 void add_collective(CLI::App& program, Action& action) {
     CLI::App& command = *program.add_subcommand("collective", "Predict one collective over a range of sizes");
     const auto options = std::make_shared<Options>();
-    command.add_option("collective", options->collective, "all_reduce")->required()->option_text("COLLECTIVE");
+    command.add_option("collective", options->collective, collectives())->required()->option_text("COLLECTIVE");
     command
         .add_option("--sizes", options->sizes,
                     fmt::format("FROM..TO, or a list with commas; plain numbers are bytes (default {}, or those of "
@@ -93,7 +119,8 @@ void add_collective(CLI::App& program, Action& action) {
         ->option_text("X");
     command.add_option("--measured", options->measured, "lay a measured table beside the prediction, with the error")
         ->option_text("FILE");
-    add_options(command, options->scenario);
+    add_options(command, options->scenario, false);
+    command.add_flag("--print-scenario", options->print_scenario, kPrintScenario);
     add_options(command, options->output);
     when_chosen(command, options, run_collective, action);
 }

@@ -42,6 +42,7 @@ void add_topology(CLI::App& program, Action& action);
 // Below topology.
 void add_topology_export(CLI::App& topology, Action& action);
 void add_topology_import(CLI::App& topology, Action& action);
+void add_schema(CLI::App& program, Action& action);
 void add_solve(CLI::App& program, Action& action);
 
 }  // namespace fmsim::cli

@@ -88,6 +88,7 @@ int run_program(int argc, char** argv) {
     add_explain_choice(program, action);
     add_catalog(program, action);
     add_topology(program, action);
+    add_schema(program, action);
     add_solve(program, action);
     try {
         program.parse(argc, argv);

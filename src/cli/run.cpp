@@ -1,5 +1,6 @@
 // fmsim run: a workload file on a cluster.
 #include <memory>
+#include <set>
 
 #include "commands.hpp"
 #include "fmsim/analysis.hpp"
@@ -12,21 +13,59 @@ namespace {
 struct Options {
     std::string workload;
     ScenarioOptions scenario;
+    bool print_scenario = false;
     Output output;
 };
 
+// A job says itself where it wants to be, unless the command line does.
+ScenarioOptions placed(ScenarioOptions options, const Job& job) {
+    if (!job.wish) return options;
+    if (options.placement.empty()) options.placement = job.wish->placement;
+    if (options.gpus == 0) options.gpus = job.wish->gpus;
+    if (options.per_domain == 0) options.per_domain = job.wish->per_domain;
+    return options;
+}
+
+// What the ranks make wrong is said with the lines of the file too.
+Prediction predict_file(const Scenario& scenario, const std::vector<Placement>& placements, const Workload& work,
+                        const std::string& text, const std::string& file) {
+    try {
+        return predict(scenario.topology, placements, work, scenario.nccl, scenario.predict);
+    } catch (const InputError& error) {
+        throw in_file(error, text, file);
+    }
+}
+
+// All GPUs that some job has, in order.
+Placement together(const std::vector<Placement>& placements) {
+    if (placements.size() == 1) return placements.front();
+    std::set<GpuPlace> all;
+    for (const Placement& placement : placements) all.insert(placement.begin(), placement.end());
+    return {all.begin(), all.end()};
+}
+
 int run_workload(const Options& options) {
     const std::string text = read_file(options.workload);
-    const Job job = parse_job(text, options.workload);
-    const Scenario scenario = make_scenario(options.scenario);
-    const Prediction prediction = predict(scenario.topology, scenario.group, job, scenario.nccl, scenario.predict);
+    Workload work = parse_workload(text, options.workload);
+    const ScenarioOptions words = completed(options.scenario, work);
+    if (options.print_scenario) {
+        work.scenario = words_of(words);
+        emit(options.output, to_workload_file(work));
+        return kGood;
+    }
+    Scenario scenario = make_scenario(placed(words, work.jobs.front()));
+    for (const auto& [variable, value] : work.environment)
+        set_nccl_variable(variable + "=" + value, scenario.predict.pins);
+    std::vector<Placement> placements;
+    for (const Job& job : work.jobs) placements.push_back(placement_of(scenario.topology, placed(words, job)));
+    const Prediction prediction = predict_file(scenario, placements, work, text, options.workload);
     const Findings findings = explain(scenario.topology, prediction);
+    const Placement all = together(placements);
     RunReport report{.cluster = scenario.topology.cluster.name,
-                     .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
-                     .placement = spread_of(scenario.topology, scenario.group.places),
-                     .groups = groups_across(scenario.topology, scenario.group.places,
-                                             static_cast<std::uint32_t>(scenario.group.places.size())),
-                     .fidelity = options.scenario.fidelity,
+                     .ranks = static_cast<std::uint32_t>(all.size()),
+                     .placement = spread_of(scenario.topology, all),
+                     .groups = groups_across(scenario.topology, all, static_cast<std::uint32_t>(all.size())),
+                     .fidelity = scenario.predict.fidelity,
                      .end = prediction.end,
                      .operations = {},
                      .links = findings.links,
@@ -45,7 +84,8 @@ void add_run(CLI::App& program, Action& action) {
     command.add_option("workload", options->workload, "a JSON file; - is standard input")
         ->required()
         ->option_text("WORKLOAD");
-    add_options(command, options->scenario);
+    add_options(command, options->scenario, true);
+    command.add_flag("--print-scenario", options->print_scenario, kPrintScenario);
     add_options(command, options->output);
     when_chosen(command, options, run_workload, action);
 }

@@ -1,7 +1,6 @@
 #include "scenario.hpp"
 
 #include <charconv>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -9,17 +8,16 @@
 
 namespace fmsim::cli {
 
-void add_options(CLI::App& command, ScenarioOptions& options) {
-    static const std::map<std::string, Fidelity> kFidelities{{"stream", Fidelity::stream}, {"chunk", Fidelity::chunk}};
+void add_options(CLI::App& command, ScenarioOptions& options, bool file_may_say) {
     command
         .add_option("--cluster", options.cluster,
                     "such as p5en.48xlarge:16, u-p6e-gb200x72:4, hgx-h100-8x400:2, or a JSON file")
-        ->required()
+        ->required(!file_may_say)
         ->option_text("CLUSTER");
     command
         .add_option("--fidelity", options.fidelity,
                     "stream (default): one activity a channel; chunk: every transfer of every step")
-        ->transform(CLI::CheckedTransformer(kFidelities))
+        ->check(CLI::IsMember({"stream", "chunk"}))
         ->option_text("FIDELITY");
     add_group_options(command, options);
 }
@@ -32,9 +30,10 @@ void add_group_options(CLI::App& command, ScenarioOptions& options) {
         ->check(CLI::Range(1, 1'000))
         ->option_text("N");
     command
-        .add_option("--placement", options.placement,
-                    "linear (default), packed or spread over leaves, random:SEED, hosts:FILE with a host a line, or list:FILE "
-                    "with a rank a line: a host and its GPU's number")
+        .add_option(
+            "--placement", options.placement,
+            "linear (default), packed or spread over leaves, random:SEED, hosts:FILE with a host a line, or list:FILE "
+            "with a rank a line: a host and its GPU's number")
         ->option_text("PLACEMENT");
     command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO)")->option_text("NAME");
     command.add_option("--proto", options.protocol, "pin the protocol: LL, LL128 or Simple (NCCL_PROTO)")
@@ -46,9 +45,61 @@ void add_group_options(CLI::App& command, ScenarioOptions& options) {
 
 namespace {
 
+// Each word with the key that a workload file has for it.
+struct TextWord {
+    const char* key;
+    std::string ScenarioOptions::*value;
+};
+struct CountWord {
+    const char* key;
+    std::uint32_t ScenarioOptions::*value;
+};
+constexpr TextWord kTexts[]{{"cluster", &ScenarioOptions::cluster},
+                            {"fidelity", &ScenarioOptions::fidelity},
+                            {"placement", &ScenarioOptions::placement},
+                            {"algorithm", &ScenarioOptions::algorithm},
+                            {"protocol", &ScenarioOptions::protocol}};
+constexpr CountWord kCounts[]{{"gpus", &ScenarioOptions::gpus},
+                              {"per_domain", &ScenarioOptions::per_domain},
+                              {"most_channels", &ScenarioOptions::most_channels}};
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> words_of(const ScenarioOptions& options) {
+    std::vector<std::pair<std::string, std::string>> words;
+    if (options.fidelity.empty()) words.emplace_back("fidelity", "stream");
+    for (const auto& [key, value] : kTexts)
+        if (!(options.*value).empty()) words.emplace_back(key, options.*value);
+    for (const auto& [key, value] : kCounts)
+        if (options.*value != 0) words.emplace_back(key, fmt::format("{}", options.*value));
+    return words;
+}
+
+ScenarioOptions completed(ScenarioOptions options, const Workload& workload) {
+    for (const auto& [word, text] : workload.scenario) {
+        for (const auto& [key, value] : kTexts)
+            if (word == key && (options.*value).empty()) options.*value = text;
+        for (const auto& [key, value] : kCounts)
+            if (word == key && options.*value == 0)
+                std::from_chars(text.data(), text.data() + text.size(), options.*value);
+    }
+    if (options.cluster.empty())
+        throw InputError({{.file = "--cluster",
+                           .line = 0,
+                           .pointer = "",
+                           .expected = "expected a cluster, here or in the scenario of the workload file",
+                           .found = ""}});
+    return options;
+}
+
+Fidelity fidelity_of(const ScenarioOptions& options) {
+    return options.fidelity == "chunk" ? Fidelity::chunk : Fidelity::stream;
+}
+
 Placement placement_of(const Topology& topology, const ScenarioOptions& options) {
     static constexpr std::string_view kRandom = "random:", kHosts = "hosts:", kList = "list:";
-    if (options.placement == "linear") return linear_placement(topology, options.gpus, options.per_domain);
+    if (options.placement.empty() || options.placement == "linear")
+        return linear_placement(topology, options.gpus, options.per_domain);
     if (options.placement == "packed") return packed_placement(topology, options.gpus, options.per_domain);
     if (options.placement == "spread") return spread_placement(topology, options.gpus, options.per_domain);
     if (options.placement.starts_with(kHosts)) {
@@ -72,8 +123,6 @@ Placement placement_of(const Topology& topology, const ScenarioOptions& options)
                        .found = options.placement}});
 }
 
-}  // namespace
-
 Cluster cluster_of(const std::string& words) {
     const Catalogue catalogue = Catalogue::shipped();
     if (words.ends_with(".json")) return parse_cluster(read_file(words), words, catalogue);
@@ -88,11 +137,11 @@ Scenario make_scenario(const ScenarioOptions& options) {
                       .predict = {},
                       .constants_hash = catalogue.hash(),
                       .words = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", options.cluster,
-                                           options.fidelity == Fidelity::stream ? "stream" : "chunk", options.algorithm,
+                                           options.fidelity.empty() ? "stream" : options.fidelity, options.algorithm,
                                            options.protocol, options.most_channels, options.gpus, options.per_domain,
-                                           options.placement)};
+                                           options.placement.empty() ? "linear" : options.placement)};
     scenario.group = group_of(scenario.topology, placement_of(scenario.topology, options));
-    scenario.predict.fidelity = options.fidelity;
+    scenario.predict.fidelity = fidelity_of(options);
     if (!options.algorithm.empty()) scenario.predict.pins.algorithm = options.algorithm;
     if (!options.protocol.empty()) scenario.predict.pins.protocol = parse_protocol(options.protocol);
     if (options.most_channels != 0) scenario.predict.pins.most_channels = options.most_channels;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/App.hpp>
 
@@ -17,17 +19,27 @@ namespace fmsim::cli {
 
 struct ScenarioOptions {
     std::string cluster;
-    Fidelity fidelity = Fidelity::stream;
+    std::string fidelity;  // empty: stream
     std::string algorithm;
     std::string protocol;
     std::uint32_t most_channels = 0;  // 0: as many as NCCL takes
     std::uint32_t gpus = 0;           // 0: all
     std::uint32_t per_domain = 0;     // 0: all
-    std::string placement = "linear";
+    std::string placement;            // empty: linear
 };
-void add_options(CLI::App& command, ScenarioOptions& options);
+// A workload file may bring the cluster along; then --cluster is not required.
+void add_options(CLI::App& command, ScenarioOptions& options, bool file_may_say);
+
+inline constexpr const char* kPrintScenario = "print what was asked as a workload file for `run`, and predict nothing";
+
 // Which GPUs take part, and what is pinned; add_options has these too.
 void add_group_options(CLI::App& command, ScenarioOptions& options);
+
+// The words as a workload file keeps them, and back: a word of the command line goes before one of the file.
+std::vector<std::pair<std::string, std::string>> words_of(const ScenarioOptions& options);
+ScenarioOptions completed(ScenarioOptions options, const Workload& workload);
+
+Fidelity fidelity_of(const ScenarioOptions& options);
 
 // A machine to predict on. `words` are the options that shape the result, for the hash of the inputs.
 struct Scenario {
@@ -42,6 +54,9 @@ struct Scenario {
 Cluster cluster_of(const std::string& words);
 
 Scenario make_scenario(const ScenarioOptions& options);
+
+// The GPUs that the words ask for.
+Placement placement_of(const Topology& topology, const ScenarioOptions& options);
 
 ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding);
 

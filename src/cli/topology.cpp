@@ -1,8 +1,8 @@
 // fmsim topology: a cluster as it is.
 #include <memory>
 
-#include <CLI/App.hpp>
 #include <fmt/format.h>
+#include <CLI/App.hpp>
 
 #include "commands.hpp"
 #include "fmsim/topology.hpp"

@@ -106,7 +106,8 @@ void add_topology_export(CLI::App& topology, Action& action) {
         ->option_text("CLUSTER");
     command
         .add_option("--to", options->to,
-                    "graphviz (default): devices and links; cluster: a file of our own; slurm: topology.conf; slurm-yaml: topology.yaml; nccl: "
+                    "graphviz (default): devices and links; cluster: a file of our own; slurm: topology.conf; "
+                    "slurm-yaml: topology.yaml; nccl: "
                     "NCCL_TOPO_FILE of one machine")
         ->transform(CLI::CheckedTransformer(kFormats))
         ->option_text("FORMAT");

@@ -10,9 +10,8 @@
 #include "schema_check.hpp"
 
 namespace fmsim {
-namespace {
 
-// What a terminal would obey, U+0080 to U+009f among it, which have two bytes in UTF-8.
+// U+0080 to U+009f are among them, which have two bytes in UTF-8.
 bool has_control_characters(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto byte = static_cast<unsigned char>(text[i]);
@@ -21,8 +20,6 @@ bool has_control_characters(std::string_view text) {
     }
     return false;
 }
-
-}  // namespace
 
 Document::Document(std::string_view text, std::string file, const std::string& schema)
     : text_(text), file_(std::move(file)) {
@@ -53,7 +50,7 @@ void Document::fail() {
 }
 
 Document::Spot Document::Spot::operator[](const std::string& key) const {
-    return Spot(*document_, value_->at(key), pointer_ + "/" + key);
+    return Spot(*document_, value_->at(key), pointer_ + (nlohmann::json::json_pointer() / key).to_string());
 }
 
 Document::Spot Document::Spot::operator[](std::size_t index) const {
@@ -98,8 +95,23 @@ SimTime Document::Spot::span() const {
     return {};
 }
 
-void Document::Spot::refuse(std::string expected) const {
-    document_->problems_.push_back({document_->file_, 0, pointer_, std::move(expected), shown(*value_)});
+double Document::Spot::flops() const {
+    if (const auto work = parse_flops(text())) return *work;
+    refuse("expected work with a unit, such as \"3.2 TFLOP\"");
+    return {};
+}
+
+std::vector<std::string> Document::Spot::keys() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : value_->items())
+        if (!key.starts_with("x-")) keys.push_back(key);
+    return keys;
+}
+
+void Document::Spot::refuse(std::string expected) const { refuse(std::move(expected), shown(*value_)); }
+
+void Document::Spot::refuse(std::string expected, std::string found) const {
+    document_->problems_.push_back({document_->file_, 0, pointer_, std::move(expected), std::move(found)});
 }
 
 std::string shown(const nlohmann::json& value) {

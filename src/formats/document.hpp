@@ -34,7 +34,11 @@ public:
         Bytes bytes() const;  // a string with a unit, or a whole number
         BytesPerSecond rate() const;
         SimTime span() const;
+        double flops() const;                   // work, with a unit
+        std::vector<std::string> keys() const;  // of an object, but for those that are free
+        const std::string& pointer() const { return pointer_; }
         void refuse(std::string expected) const;
+        void refuse(std::string expected, std::string found) const;
 
     private:
         friend class Document;
@@ -59,6 +63,9 @@ private:
     nlohmann::json value_;
     std::vector<Problem> problems_;
 };
+
+// Whether a terminal would obey it.
+bool has_control_characters(std::string_view text);
 
 // A value as a message shows it.
 std::string shown(const nlohmann::json& value);

@@ -1,6 +1,7 @@
 #include "schema_check.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -11,6 +12,7 @@
 
 #include "document.hpp"
 #include "embedded.hpp"
+#include "fmsim/formats.hpp"
 #include "outline.hpp"
 
 namespace fmsim {
@@ -19,9 +21,13 @@ namespace {
 using nlohmann::json;
 using Pointer = json::json_pointer;
 
-json load(const std::string& name) {
-    json schema = json::parse(embedded_files().at("schemas/" + name + ".json"));
-    schema["definitions"] = json::parse(embedded_files().at("schemas/definitions.json")).at("definitions");
+// A schema's own definitions go before those that all share.
+template <class Json>
+Json load(const std::string& name) {
+    Json schema = Json::parse(embedded_files().at("schemas/" + name + ".json"));
+    const Json shared = Json::parse(embedded_files().at("schemas/definitions.json")).at("definitions");
+    for (const auto& [key, definition] : shared.items())
+        if (!schema["definitions"].contains(key)) schema["definitions"][key] = definition;
     return schema;
 }
 
@@ -39,6 +45,8 @@ const json& schema_at(const std::vector<std::string>& tokens, const json& root) 
             at = &resolved(at->at("properties").at(token), root);
         else if (at->contains("items"))
             at = &resolved(at->at("items"), root);
+        else if (at->contains("additionalProperties") && at->at("additionalProperties").is_object())
+            at = &resolved(at->at("additionalProperties"), root);
     }
     return *at;
 }
@@ -129,10 +137,51 @@ private:
     valijson::Schema schema_;
 };
 
+// The definitions that a part of a schema names, and those that they name.
+void add_references(const nlohmann::ordered_json& part, const nlohmann::ordered_json& root,
+                    std::set<std::string>& names) {
+    if (part.is_object() && part.contains("$ref")) {
+        const std::string name = part.at("$ref").get<std::string>().substr(std::string_view("#/definitions/").size());
+        if (names.insert(name).second) add_references(root.at("definitions").at(name), root, names);
+        return;
+    }
+    if (part.is_structured())
+        for (const auto& [key, inner] : part.items())
+            if (key != "definitions" || &part != &root) add_references(inner, root, names);
+}
+
 }  // namespace
 
+std::vector<std::string> schema_names() {
+    static constexpr std::string_view kFolder = "schemas/", kEnding = ".json";
+    std::vector<std::string> names;
+    for (const auto& [path, text] : embedded_files()) {
+        if (!path.starts_with(kFolder)) continue;
+        std::string name = path.substr(kFolder.size(), path.size() - kFolder.size() - kEnding.size());
+        if (name != "definitions") names.push_back(std::move(name));
+    }
+    return names;
+}
+
+std::string schema_text(std::string_view name) {
+    const std::vector<std::string> names = schema_names();
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+        const auto meant = nearest(name, names);
+        std::string expected = fmt::format("expected a schema: {}", fmt::join(names, ", "));
+        if (meant) expected += fmt::format("; did you mean \"{}\"?", *meant);
+        throw InputError({{.expected = std::move(expected), .found = std::string(name)}});
+    }
+    auto schema = load<nlohmann::ordered_json>(std::string(name));
+    std::set<std::string> used;
+    add_references(schema, schema, used);
+    const auto all = schema["definitions"];
+    schema.erase("definitions");
+    for (const std::string& one : used) schema["definitions"][one] = all.at(one);
+    return schema.dump(2) + "\n";
+}
+
 std::vector<Problem> schema_problems(const json& value, const std::string& name, const std::string& file) {
-    const json root = load(name);
+    const json root = load<json>(name);
     std::vector<Problem> all = Check(root).problems(value);
     for (Problem& problem : all) problem.file = file;
     return all;

@@ -164,8 +164,8 @@ void Lowering::exchange_stream(const Group& group, const Schedule& schedule) {
 void Lowering::exchange_chunks(const Group& group, const Schedule& schedule) {
     const auto ranks = static_cast<std::uint32_t>(group.places.size());
     double cells = 0;
-    const auto chunk = static_cast<double>(
-        std::min(schedule.exchange->inside.chunk, schedule.exchange->between.chunk).count);
+    const auto chunk =
+        static_cast<double>(std::min(schedule.exchange->inside.chunk, schedule.exchange->between.chunk).count);
     each_message(*schedule.exchange, ranks, [&](const Message& message) { cells += 2 + message.bytes / chunk; });
     refuse_too_many(cells, schedule);
     each_message(*schedule.exchange, ranks, [&](const Message& message) {

@@ -1,73 +1,100 @@
 #include "fmsim/predict.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <set>
-#include <utility>
+#include <map>
 
 #include <fmt/format.h>
+
+#include "closed_form.hpp"
+#include "steps.hpp"
 
 namespace fmsim {
 namespace {
 
-// What goes in or out of a domain over its NICs at once: of the group's domains the poorest; without faults and without
-// the network's upper layers, so that nothing is faster.
-BytesPerSecond domain_rate(const Topology& topology, const Group& group) {
-    BytesPerSecond least{std::numeric_limits<double>::infinity()};
-    std::set<std::pair<const DomainType*, std::size_t>> seen;
-    for (const Group::Part& part : group.parts) {
-        const DomainType& type = topology.type_of(part.domain);
-        if (!seen.insert({&type, part.positions.size()}).second) continue;
-        least = std::min(least, topology.rate_out_of(part.domain));
+// What an operation is, before its times are known.
+CallPrediction described(const Workload& workload, const StepOrigin& origin, const Step& step, std::uint32_t ranks) {
+    const Job& job = workload.jobs[origin.job];
+    const Program& program = job.programs[origin.program];
+    const Operation& operation = program.operations[origin.operation];
+    CallPrediction call{.call = {.name = operation.name, .collective = {}, .size = {}},
+                        .job = job.name,
+                        .role = program.role,
+                        .ranks = ranks};
+    if (const auto* collective = std::get_if<CollectiveCall>(&operation.action)) {
+        call.collective = collective->collective;
+        call.call.collective = collective->collective;
+        call.call.size = collective->size;
+        call.kind = name(collective->collective);
+    } else if (std::holds_alternative<Transfers>(operation.action)) {
+        call.kind = "send";
+        call.call.size = step.schedule->size;
+    } else {
+        call.kind = std::holds_alternative<Compute>(operation.action) ? "compute" : "delay";
     }
-    return least;
+    if (step.schedule == nullptr) return call;
+    call.algorithm = step.schedule->algorithm;
+    call.protocol = step.schedule->protocol;
+    call.channels = step.schedule->exchange ? step.schedule->exchange->channels
+                                            : static_cast<std::uint32_t>(step.schedule->channels.size());
+    return call;
 }
 
-// Of one GPU over NVLink, as large transfers reach it.
-BytesPerSecond gpu_rate(const Topology& topology, const Group& group) {
-    BytesPerSecond most{0};
-    for (const Group::Part& part : group.parts) {
-        const auto& nvlink = topology.type_of(part.domain).instance.nvlink;
-        if (nvlink) most = std::max(most, nvlink->carries());
-    }
-    return most;
-}
-
-class ClosedForm {
+// Reads the calls' times off the timeline; of an operation that happens often, the slowest.
+class CallReader {
 public:
-    ClosedForm(const Topology& topology, const Group& group)
-        : group_(group),
-          gpu_(gpu_rate(topology, group)),
-          domain_(group.parts.size() > 1 ? domain_rate(topology, group) : BytesPerSecond{}) {}
+    CallReader(const Topology& topology, const Workload& workload, const StepMaker& made, Prediction& prediction)
+        : topology_(topology), workload_(workload), made_(made), prediction_(prediction) {}
 
-    SimTime of(const Schedule& schedule) const {
-        const Algorithm* const row = find_algorithm(schedule.algorithm, schedule.collective);
-        const LeastBytes least = row != nullptr ? row->least(group_) : LeastBytes{};
-        const auto size = static_cast<double>(schedule.size.count);
-        // Between domains a GPU has its NICs beside its NVLink, so there only the domain's bytes count.
-        const double bytes = group_.parts.size() > 1 ? least.domain : least.gpu;
-        const BytesPerSecond rate = group_.parts.size() > 1 ? domain_ : gpu_;
-        return bytes > 0 ? from_seconds(size * bytes / rate.value) : SimTime{};
+    void read() {
+        for (std::uint32_t s = 0; s < made_.steps.size(); ++s) read_step(s);
+        for (CallPrediction& call : prediction_.calls) {
+            const Step& step = made_.steps[call.step];
+            if (step.schedule == nullptr) continue;
+            const auto form = forms_.try_emplace(step.group, topology_, *step.group).first;
+            call.closed_form = form->second.of(*step.schedule);
+        }
     }
 
 private:
-    const Group& group_;
-    BytesPerSecond gpu_, domain_;
+    void read_step(std::uint32_t s) {
+        const StepOrigin& origin = made_.origins[s];
+        const auto [found, fresh] =
+            index_.try_emplace(std::tuple{origin.job, origin.program, origin.operation}, prediction_.calls.size());
+        if (fresh) prediction_.calls.push_back(described(workload_, origin, made_.steps[s], made_.ranks[s]));
+        CallPrediction& call = prediction_.calls[found->second];
+        const StepSpan& span = prediction_.lowered.steps[s];
+        const SimTime started = prediction_.timeline.started[span.launch];
+        const SimTime ended = prediction_.timeline.ended[span.done];
+        if (call.times++ > 0 && ended - started <= call.time()) return;
+        call.step = s;
+        call.started = started;
+        call.ended = ended;
+        call.waited = started - first_arrival(s, started);
+    }
+    // When the first of the step's ranks was there: what it waited for ends at different times.
+    SimTime first_arrival(std::uint32_t s, SimTime started) const {
+        if (made_.ranks[s] < 2) return started;
+        SimTime first = started;
+        for (const std::uint32_t before : made_.steps[s].after)
+            first = std::min(first, prediction_.timeline.ended[prediction_.lowered.steps[before].done]);
+        return std::max(first, std::min(started, made_.steps[s].not_before));
+    }
+
+    const Topology& topology_;
+    const Workload& workload_;
+    const StepMaker& made_;
+    Prediction& prediction_;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> index_;
+    std::map<const Group*, ClosedForm> forms_;
 };
 
-Schedule plan(const Call& call, const Topology& topology, const Group& group, const Nccl& nccl, const Pins& pins) {
-    const Choice choice = choose(call.collective, call.size, topology, group, nccl, pins);
-    return choice.algorithm->plan(
-        topology, group, request_of(choice, moved(call.collective, call.size), 0, topology, group, nccl, pins));
-}
-
-void check_group(const Group& group) {
-    if (group.places.size() >= 2) return;
+void check_placement(const Placement& placement) {
+    if (placement.size() >= 2) return;
     throw InputError({{.file = "",
                        .line = 0,
                        .pointer = "",
                        .expected = "a collective needs at least 2 GPUs",
-                       .found = fmt::format("{}", group.places.size())}});
+                       .found = fmt::format("{}", placement.size())}});
 }
 
 }  // namespace
@@ -77,43 +104,27 @@ double CallPrediction::algbw_gbps() const {
     return static_cast<double>(call.size.count) / seconds(time()) * 1e-9;
 }
 
-double CallPrediction::busbw_gbps(std::uint32_t ranks) const {
-    return algbw_gbps() * bus_factor(call.collective, ranks);
-}
+double CallPrediction::busbw_gbps() const { return algbw_gbps() * (collective ? bus_factor(*collective, ranks) : 1); }
 
-Prediction predict(const Topology& topology, const Group& group, const Job& job, const Nccl& nccl,
-                   const PredictOptions& options) {
-    check(job);
-    check_group(group);
-    std::vector<Schedule> schedules;
-    for (const Call& call : job.calls) schedules.push_back(plan(call, topology, group, nccl, options.pins));
-
-    std::vector<Step> steps;
-    for (std::uint32_t i = 0; i < schedules.size(); ++i)
-        steps.push_back({.after = i > 0 ? std::vector{i - 1} : std::vector<std::uint32_t>{},
-                         .not_before = {},
-                         .takes = {},
-                         .schedule = &schedules[i],
-                         .group = &group});
-
+Prediction predict(const Topology& topology, const std::vector<Placement>& placements, const Workload& workload,
+                   const Nccl& nccl, const PredictOptions& options) {
+    check(workload);
+    StepMaker made(topology, nccl, options.pins);
+    for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+        check_placement(placements[j]);
+        made.add(workload.jobs[j], placements[j]);
+    }
     Prediction prediction;
-    prediction.lowered = lower(topology, steps, options.fidelity);
+    prediction.lowered = lower(topology, made.steps, options.fidelity);
     prediction.timeline = run(prediction.lowered.system);
     prediction.end = prediction.timeline.end;
-    const ClosedForm closed_form(topology, group);
-    for (std::size_t i = 0; i < schedules.size(); ++i) {
-        const StepSpan& span = prediction.lowered.steps[i];
-        prediction.calls.push_back({.call = job.calls[i],
-                                    .algorithm = std::string(schedules[i].algorithm),
-                                    .protocol = schedules[i].protocol,
-                                    .channels = schedules[i].exchange
-                                                    ? schedules[i].exchange->channels
-                                                    : static_cast<std::uint32_t>(schedules[i].channels.size()),
-                                    .started = prediction.timeline.started[span.launch],
-                                    .ended = prediction.timeline.ended[span.done],
-                                    .closed_form = closed_form.of(schedules[i])});
-    }
+    CallReader(topology, workload, made, prediction).read();
     return prediction;
+}
+
+Prediction predict(const Topology& topology, const Placement& placement, const Workload& workload, const Nccl& nccl,
+                   const PredictOptions& options) {
+    return predict(topology, std::vector(workload.jobs.size(), placement), workload, nccl, options);
 }
 
 }  // namespace fmsim

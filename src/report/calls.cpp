@@ -11,13 +11,15 @@ TableCell optional_cell(const std::optional<double>& value) { return value ? Tab
 
 }  // namespace
 
-Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, bool named) {
+Table calls_table(const std::vector<ReportedCall>& calls, bool named) {
     const bool measured =
         std::any_of(calls.begin(), calls.end(), [](const auto& c) { return c.measured_us.has_value(); });
     Table table;
     table.columns = {
         {.key = "name", .head = "operation", .in_text = named, .in_data = named},
-        {.key = "collective", .head = "collective", .in_text = named, .in_data = named},
+        {.key = "collective", .head = "kind", .in_text = named, .in_data = named},
+        {.key = "ranks", .head = "ranks", .in_text = named, .in_data = named},
+        {.key = "times", .head = "times", .in_text = named, .in_data = named},
         {.key = "bytes", .head = "size", .unit = "(B)"},
         {.key = "count", .head = "count", .unit = "(elements)", .in_data = false},
         {.key = "type", .head = "type", .in_data = false},
@@ -42,7 +44,9 @@ Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, b
         TableCell error;
         if (measured_us) error = error_percent(call.time(), *measured_us);
         table.rows.push_back({call.call.name,
-                              std::string(name(call.call.collective)),
+                              call.kind,
+                              std::int64_t{call.ranks},
+                              std::int64_t{call.times},
                               call.call.size.count,
                               call.call.size.count / kFloatBytes,
                               std::string("float"),
@@ -50,9 +54,9 @@ Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, b
                               std::int64_t{-1},
                               microseconds(call.time()),
                               call.algbw_gbps(),
-                              call.busbw_gbps(ranks),
+                              call.busbw_gbps(),
                               call.algorithm,
-                              std::string(name(call.protocol)),
+                              call.algorithm.empty() ? std::string() : std::string(name(call.protocol)),
                               std::int64_t{call.channels},
                               finding.limited_by,
                               finding.busiest,
@@ -66,7 +70,7 @@ Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, b
     return table;
 }
 
-Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks) {
+Table comparison_table(const std::vector<ReportedCall>& calls) {
     Table table;
     table.columns = {
         {.key = "bytes", .head = "size", .unit = "(B)"},
@@ -84,7 +88,7 @@ Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ran
         if (!measured_us) continue;
         table.rows.push_back({call.call.size.count, *measured_us, microseconds(call.time()),
                               error_percent(call.time(), *measured_us), microseconds(call.closed_form),
-                              error_percent(call.closed_form, *measured_us), call.busbw_gbps(ranks), call.algorithm,
+                              error_percent(call.closed_form, *measured_us), call.busbw_gbps(), call.algorithm,
                               std::string(name(call.protocol)), finding.limited_by});
     }
     return table;

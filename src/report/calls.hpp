@@ -7,10 +7,10 @@
 namespace fmsim {
 
 // nccl-tests' columns, then ours. In front of them the operation's name where `named`.
-Table calls_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks, bool named);
+Table calls_table(const std::vector<ReportedCall>& calls, bool named);
 
 // Prediction, measurement and closed form side by side, for sizes that were measured.
-Table comparison_table(const std::vector<ReportedCall>& calls, std::uint32_t ranks);
+Table comparison_table(const std::vector<ReportedCall>& calls);
 
 std::string_view fidelity_name(Fidelity fidelity);
 

@@ -40,7 +40,7 @@ std::string text_of(const RunReport& report) {
     text += fmt::format("# time {:.6g} us = launch {:.6g} + latency and filling {:.6g} + bytes {:.6g}\n",
                         microseconds(report.end), microseconds(sum.launch), microseconds(sum.waiting),
                         microseconds(sum.working));
-    text += to_text(calls_table(report.operations, report.ranks, true));
+    text += to_text(calls_table(report.operations, true));
     text += "#\n" + to_text(links_table(report));
     for (const std::string& warning : report.provenance.warnings) text += "# warning: " + printable(warning) + "\n";
     return text;
@@ -60,7 +60,7 @@ std::string json_of(const RunReport& report) {
                          {"groups_across_domains", report.groups.domains},
                          {"groups_across_leaves", report.groups.leaves}};
     json["time_s"] = seconds(report.end);
-    json["operations"] = to_json(calls_table(report.operations, report.ranks, true));
+    json["operations"] = to_json(calls_table(report.operations, true));
     json["breakdown"] = {
         {"launch_s", seconds(sum.launch)}, {"waiting_s", seconds(sum.waiting)}, {"working_s", seconds(sum.working)}};
     json["resources"] = to_json(links_table(report));
@@ -76,7 +76,7 @@ std::string write(const RunReport& report, Format format) {
         case Format::json:
             return json_of(report);
         case Format::csv:
-            return to_csv(calls_table(report.operations, report.ranks, true));
+            return to_csv(calls_table(report.operations, true));
     }
     return {};
 }

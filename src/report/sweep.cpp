@@ -28,10 +28,10 @@ Errors errors_of(const SweepReport& report) {
 
 std::string text_of(const SweepReport& report) {
     std::string text = head(report);
-    if (!report.measurements) return text + to_text(calls_table(report.rows, report.ranks, false));
+    if (!report.measurements) return text + to_text(calls_table(report.rows, false));
     text +=
         fmt::format("# beside {}: {}\n", printable(report.measurements->id), printable(report.measurements->source));
-    text += to_text(comparison_table(report.rows, report.ranks));
+    text += to_text(comparison_table(report.rows));
     const Errors errors = errors_of(report);
     text += fmt::format(
         "# mean |error| over {} sizes: fmsim {:.1f} % (worst {:.1f} %), closed form {:.1f} % "
@@ -48,7 +48,7 @@ std::string json_of(const SweepReport& report) {
     json["ranks"] = report.ranks;
     json["domains"] = report.domains;
     json["fidelity"] = fidelity_name(report.fidelity);
-    json["rows"] = to_json(calls_table(report.rows, report.ranks, false));
+    json["rows"] = to_json(calls_table(report.rows, false));
     if (report.measurements) {
         const Errors errors = errors_of(report);
         json["measurements"] = {{"id", report.measurements->id},
@@ -71,7 +71,7 @@ std::string write(const SweepReport& report, Format format) {
         case Format::json:
             return json_of(report);
         case Format::csv:
-            return to_csv(calls_table(report.rows, report.ranks, false));
+            return to_csv(calls_table(report.rows, false));
     }
     return {};
 }

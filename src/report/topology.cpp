@@ -29,8 +29,8 @@ std::string below_each(const NetworkLayer& layer) {
 }
 
 std::string instance_text(const InstanceType& type) {
-    std::string text = fmt::format("    {} x {}, {} GiB of HBM each\n", type.gpus, type.gpu.name,
-                                   type.gpu.memory.count >> 30);
+    std::string text =
+        fmt::format("    {} x {}, {} GiB of HBM each\n", type.gpus, type.gpu.name, type.gpu.memory.count >> 30);
     if (type.nvlink)
         text += fmt::format("    NVLink: {} a GPU and direction ({} carried){}\n", gbytes(type.nvlink->rate),
                             gbytes(type.nvlink->carries()), type.nvlink->multicast ? ", multicast" : "");
@@ -42,11 +42,12 @@ std::string instance_text(const InstanceType& type) {
         const PcieSwitch& pcie = type.switches[s];
         if (type.pcie_host.value == 0) {  // of a graph, where only what is nearest to what is known
             if (!pcie.nics.empty())
-                text += fmt::format("      GPU {} ({}) beside NIC {} ({} each)\n", numbers(pcie.gpus), gbytes(type.pcie_gpu),
-                                    numbers(pcie.nics), gbytes(type.pcie_nic));
+                text += fmt::format("      GPU {} ({}) beside NIC {} ({} each)\n", numbers(pcie.gpus),
+                                    gbytes(type.pcie_gpu), numbers(pcie.nics), gbytes(type.pcie_nic));
             continue;
         }
-        text += fmt::format("      pcie{} on NUMA {}: GPU {} ({})", s, pcie.numa, numbers(pcie.gpus), gbytes(type.pcie_gpu));
+        text += fmt::format("      pcie{} on NUMA {}: GPU {} ({})", s, pcie.numa, numbers(pcie.gpus),
+                            gbytes(type.pcie_gpu));
         if (!pcie.nics.empty()) text += fmt::format(", NIC {} ({} each)", numbers(pcie.nics), gbytes(type.pcie_nic));
         text += fmt::format(", host ({})\n", gbytes(type.pcie_host));
     }
@@ -64,8 +65,8 @@ std::string graph_text(const Topology& topology) {
     const FreeGraph& graph = *topology.cluster.graph;
     std::map<DeviceKind, std::uint32_t> devices;
     for (const FreeGraph::Device& device : graph.devices) ++devices[device.kind];
-    std::string text = fmt::format("  graph of {} machine{}:", graph.machines.size(),
-                                   graph.machines.size() == 1 ? "" : "s");
+    std::string text =
+        fmt::format("  graph of {} machine{}:", graph.machines.size(), graph.machines.size() == 1 ? "" : "s");
     for (const auto& [kind, count] : devices) text += fmt::format(" {} {}", count, name(kind));
     text += "\n";
     std::map<std::tuple<LinkKind, double, std::uint32_t>, std::uint32_t> links;
@@ -74,20 +75,22 @@ std::string graph_text(const Topology& topology) {
         text += fmt::format("  {} x {}: {} x {}\n", count, name(std::get<0>(link)), std::get<2>(link),
                             gbytes({std::get<1>(link)}));
     for (const Fault& fault : topology.cluster.faults)
-        text += fmt::format("  fault: {} at {:g} of its rate\n",
-                            printable(topology.name(topology.device(fault.kind, InstanceId{fault.instance}, fault.index))),
-                            fault.fraction);
+        text +=
+            fmt::format("  fault: {} at {:g} of its rate\n",
+                        printable(topology.name(topology.device(fault.kind, InstanceId{fault.instance}, fault.index))),
+                        fault.fraction);
     return text;
 }
 
 std::string text_of(const TopologyReport& report) {
     const Cluster& cluster = report.topology->cluster;
-    std::string text = fmt::format("{}: {} GPUs in {} NVLink domain{}\n", printable(cluster.name),
-                                   report.topology->gpus(), report.topology->domains(),
-                                   report.topology->domains() == 1 ? "" : "s");
+    std::string text =
+        fmt::format("{}: {} GPUs in {} NVLink domain{}\n", printable(cluster.name), report.topology->gpus(),
+                    report.topology->domains(), report.topology->domains() == 1 ? "" : "s");
     for (const DomainBlock& block : cluster.blocks) {
         text += fmt::format("  {} x {}", block.count, block.type.name);
-        if (block.type.instances > 1) text += fmt::format(", each {} x {}", block.type.instances, block.type.instance.name);
+        if (block.type.instances > 1)
+            text += fmt::format(", each {} x {}", block.type.instances, block.type.instance.name);
         text += "\n" + instance_text(block.type.instance);
     }
     for (const NetworkLayer& layer : cluster.network.layers)
@@ -136,9 +139,12 @@ std::string json_of(const TopologyReport& report) {
 
 std::string write(const TopologyReport& report, Format format) {
     switch (format) {
-        case Format::text: return text_of(report);
-        case Format::json: return json_of(report);
-        case Format::csv: return to_csv(links_table(*report.topology));
+        case Format::text:
+            return text_of(report);
+        case Format::json:
+            return json_of(report);
+        case Format::csv:
+            return to_csv(links_table(*report.topology));
     }
     return {};
 }

@@ -49,7 +49,8 @@ BytesPerSecond out_of_graph(const Topology& net, DomainId domain) {
         join(graph, at(link.from), at(link.to), static_cast<Capacity>(link.rate.value));
         all += static_cast<Capacity>(link.rate.value);
     }
-    for (std::uint32_t g = 0; g < net.type_of(domain).gpus(); ++g) join(graph, 0, at(net.device(GpuPlace{domain, g})), all);
+    for (std::uint32_t g = 0; g < net.type_of(domain).gpus(); ++g)
+        join(graph, 0, at(net.device(GpuPlace{domain, g})), all);
     return {static_cast<double>(boost::push_relabel_max_flow(graph, 0, 1))};
 }
 

@@ -70,7 +70,7 @@ std::string predictions(const Catalogue& catalogue, const std::string& machine) 
             for (const std::int64_t size : {std::int64_t{8}, std::int64_t{1} << 22, std::int64_t{1} << 28}) {
                 PredictOptions options;
                 options.pins.protocol = protocol;
-                const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{size}}}};
+                const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{size}}});
                 all += std::to_string(predict(net, group, job, nccl, options).end.fs) + " ";
             }
     }

@@ -10,7 +10,7 @@ namespace {
 
 Findings findings_on(const toy::Machine& machine, Bytes size, Fidelity fidelity) {
     const Topology net = build_topology(toy::cluster(machine));
-    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, size}}};
+    const Workload job = in_turn({{"call", Collective::all_reduce, size}});
     return explain(net, predict(net, toy::everyone(net), job, toy::nccl(), {.fidelity = fidelity, .pins = {}}));
 }
 
@@ -49,8 +49,9 @@ TEST_CASE("launch, waiting and working add up to the time of a call") {
     const Topology net = build_topology(catalogue.cluster("p5.48xlarge:2"));
     const auto fidelity = GENERATE(Fidelity::stream, Fidelity::chunk);
     for (const Bytes size : {Bytes{8}, Bytes{1 << 20}, Bytes{1 << 26}}) {
-        const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, size}}};
-        const Prediction p = predict(net, toy::everyone(net), job, catalogue.nccl(), {.fidelity = fidelity, .pins = {}});
+        const Workload job = in_turn({{"call", Collective::all_reduce, size}});
+        const Prediction p =
+            predict(net, toy::everyone(net), job, catalogue.nccl(), {.fidelity = fidelity, .pins = {}});
         const CallFinding finding = explain(net, p).calls[0];
         CHECK(finding.launch + finding.waiting + finding.working == p.calls[0].time());
         CHECK(finding.waiting.fs >= 0);

@@ -129,6 +129,16 @@ TEST_CASE("a number of seconds that 63 bits of femtoseconds cannot hold is refus
     CHECK_THROWS_AS(from_seconds(value), LimitReached);
 }
 
+TEST_CASE("work is FLOPs with a unit, and no rate") {
+    CHECK(parse_flops("3.2 TFLOP") == 3.2e12);
+    CHECK(parse_flops("1 PFLOP") == 1e15);
+    CHECK(parse_flops("7FLOP") == 7);
+    CHECK(parse_flops("0 FLOP") == 0);
+    for (const char* text :
+         {"", "1e12", "3 TFLOP/s", "3 TFLOPs", "3 tflop", "-1 FLOP", "inf FLOP", "nan FLOP", "1e308 TFLOP"})
+        CHECK_FALSE(parse_flops(text));
+}
+
 TEST_CASE("a sum of times stops at the limit instead of wrapping") {
     const SimTime last = SimTime::max();
     CHECK(later({1}, {2}) == SimTime{3});

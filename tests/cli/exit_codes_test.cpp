@@ -64,13 +64,13 @@ TEST_CASE("2: a command line that makes no sense; the reason goes to stderr") {
 
 TEST_CASE("3: a file that makes no sense, with all its problems on stderr") {
     const TemporaryFolder folder;
-    const std::string bad = folder.file("bad.json", R"({"operations": [{"colective": "all_reduce",
-        "size": "8 Gb"}]})");
+    const std::string bad = folder.file("bad.json", R"({"operations": [{"colective": "all_reduce"},
+        {"send": {"size": "8 GB"}}]})");
     const Ended ended = fmsim({"run", bad, "--cluster", "p5.48xlarge"});
     CHECK(ended.code == 3);
     CHECK(ended.output.empty());
     CHECK_THAT(ended.errors, Contains("bad.json:1: /operations/0/colective: no such key; did you mean") &&
-                                 Contains("bad.json:1: /operations/0: expected a key \"collective\""));
+                                 Contains("bad.json:2: /operations/1/send: expected a key \"to\""));
 
     CHECK(fmsim({"run", "no/such.json", "--cluster", "p5.48xlarge"}).code == 3);
     CHECK(fmsim({"solve", folder.path()}).code == 3);

@@ -105,8 +105,9 @@ TEST_CASE("an unknown protocol or collective is refused with those there are") {
     const std::string word = GENERATE("", "LL64", "Simple ", "L");
     CHECK(refusal([&] { parse_protocol(word); }) ==
           "--proto: expected a protocol: LL, LL128, Simple" + (word.empty() ? "" : "; found " + word));
-    CHECK(refusal([] { parse_collective("allreduce"); }) == "expected a collective: all_reduce, all_gather, reduce_scatter, broadcast, "
-          "reduce, all_to_all, send_recv, barrier; found allreduce");
+    CHECK(refusal([] { parse_collective("allreduce"); }) ==
+          "expected a collective: all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, "
+          "barrier; found allreduce");
 }
 
 TEST_CASE("a file is read to its last byte, whatever is in it") {

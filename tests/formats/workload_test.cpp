@@ -10,28 +10,46 @@ namespace {
 
 using test::refusal;
 
+CollectiveCall call_of(const Operation& operation) { return std::get<CollectiveCall>(operation.action); }
+
+// The operations of the first program of the first job.
+std::vector<Operation> operations_of(const std::string& text) {
+    return parse_workload(text, "j").jobs.at(0).programs.at(0).operations;
+}
+
 TEST_CASE("operations come in the order of the file, with their names") {
-    const Job job = parse_job(R"({
+    const Workload work = parse_workload(R"({
         "operations": [
             {"name": "b", "collective": "all_reduce", "size": "64 MiB"},
             {"collective": "all_reduce", "size": 1000},
             {"name": "a", "collective": "all_reduce", "size": "0.5 kB"}
         ]})",
-                              "job.json");
+                                         "job.json");
+    CHECK(work.name == "job.json");
+    REQUIRE(work.jobs.size() == 1);
+    const Job& job = work.jobs[0];
     CHECK(job.name == "job.json");
-    REQUIRE(job.calls.size() == 3);
-    CHECK(job.calls[0].name == "b");
-    CHECK(job.calls[0].collective == Collective::all_reduce);
-    CHECK(job.calls[0].size == Bytes{64 << 20});
-    CHECK(job.calls[1].name == "operation 1");
-    CHECK(job.calls[1].size == Bytes{1000});
-    CHECK(job.calls[2].name == "a");
-    CHECK(job.calls[2].size == Bytes{500});
+    REQUIRE(job.groups.size() == 1);
+    CHECK(job.groups[0].name == "all");
+    REQUIRE(job.programs.size() == 1);
+    CHECK(job.programs[0].ranks.empty());
+    const std::vector<Operation>& operations = job.programs[0].operations;
+    REQUIRE(operations.size() == 3);
+    CHECK(operations[0].name == "b");
+    CHECK(call_of(operations[0]).collective == Collective::all_reduce);
+    CHECK(call_of(operations[0]).size == Bytes{64 << 20});
+    CHECK(call_of(operations[0]).group == 0);
+    CHECK(operations[1].name == "operation 1");
+    CHECK(call_of(operations[1]).size == Bytes{1000});
+    CHECK(operations[2].name == "a");
+    CHECK(call_of(operations[2]).size == Bytes{500});
+    CHECK(operations[2].place == "/operations/2");
 }
 
 TEST_CASE("0 bytes, 1 byte and the largest size are sizes; one more is not") {
     const auto size_of = [](const std::string& size) {
-        return parse_job(R"({"operations": [{"collective": "all_reduce", "size": )" + size + "}]}", "j").calls[0].size;
+        return call_of(operations_of(R"({"operations": [{"collective": "all_reduce", "size": )" + size + "}]}")[0])
+            .size;
     };
     CHECK(size_of("0") == Bytes{0});
     CHECK(size_of("\"0 B\"") == Bytes{0});
@@ -44,8 +62,7 @@ TEST_CASE("0 bytes, 1 byte and the largest size are sizes; one more is not") {
 
 TEST_CASE("a name may hold anything that can be shown") {
     const std::string name = "Gradienten der Schicht 7, µ → ∇ \xf0\x9f\x98\x80 ";
-    CHECK(parse_job(R"({"operations": [{"name": ")" + name + R"(", "collective": "all_reduce", "size": 8}]})", "j")
-              .calls[0]
+    CHECK(operations_of(R"({"operations": [{"name": ")" + name + R"(", "collective": "all_reduce", "size": 8}]})")[0]
               .name == name);
 }
 
@@ -53,14 +70,16 @@ TEST_CASE("a name that collides with the one made for an unnamed operation is re
     const std::string text = R"({"operations": [
         {"name": "operation 1", "collective": "all_reduce", "size": 8},
         {"collective": "all_reduce", "size": 8}]})";
-    CHECK(refusal([&] { parse_job(text, "j"); }) ==
+    CHECK(refusal([&] { parse_workload(text, "j"); }) ==
           "j:3: /operations/1/name: expected a name of its own; found operation 1");
 }
 
 TEST_CASE("the workloads that are shipped can be read") {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(FMSIM_SOURCE_DIR "/workloads")) {
-        CHECK_FALSE(parse_job(test::read_whole(entry.path()), entry.path().filename()).calls.empty());
+        CAPTURE(entry.path());
+        const Workload work = parse_workload(test::read_whole(entry.path()), entry.path().filename());
+        for (const Job& job : work.jobs) CHECK_FALSE(tasks_of(job, 64).empty());
         ++files;
     }
     CHECK(files > 0);

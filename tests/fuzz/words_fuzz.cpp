@@ -11,6 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     if (const auto rate = parse_rate(text)) test::require(rate->value >= 0);
     if (const auto span = parse_span(text)) test::require(span->fs >= 0);
+    if (const auto work = parse_flops(text)) test::require(*work >= 0);
     test::only_refusals([&] {
         const double factor = text.empty() ? 2 : 1 + static_cast<unsigned char>(text.front()) / 16.0;
         const auto sizes = parse_sizes(text, factor);

@@ -15,7 +15,7 @@ SimTime time_of(const Topology& net, const Nccl& nccl, Bytes size, Fidelity fide
     PredictOptions options{.fidelity = fidelity, .pins = {}};
     options.pins.protocol = protocol;
     options.pins.most_channels = channels;
-    const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, size}}};
+    const Workload job = in_turn({{"ring", Collective::all_reduce, size}});
     return predict(net, toy::everyone(net), job, nccl, options).end;
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("every cut carries 2(R-1)/R of the size, in both fidelities") {
     const auto protocol = GENERATE(Protocol::ll128, Protocol::simple);
     PredictOptions options{.fidelity = fidelity, .pins = {}};
     options.pins.protocol = protocol;
-    const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, Bytes{12'345'678}}}};
+    const Workload job = in_turn({{"ring", Collective::all_reduce, Bytes{12'345'678}}});
     const Prediction p = predict(net, toy::everyone(net), job, catalogue.nccl(), options);
 
     std::vector<double> leaves(3);
@@ -140,7 +140,7 @@ TEST_CASE("no ring is faster than its closed form") {
     const auto words = GENERATE("p5.48xlarge:1", "p5.48xlarge:2", "p5.48xlarge:7");
     const Topology net = build_topology(catalogue.cluster(words));
     for (std::int64_t size = 1; size < (std::int64_t{1} << 35); size = size * 5 + 3) {
-        const Job job{.name = "job", .calls = {{"ring", Collective::all_reduce, Bytes{size}}}};
+        const Workload job = in_turn({{"ring", Collective::all_reduce, Bytes{size}}});
         const CallPrediction call = predict(net, toy::everyone(net), job, nccl, {}).calls.front();
         CHECK(call.time() >= call.closed_form);
     }

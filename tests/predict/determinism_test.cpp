@@ -2,9 +2,9 @@
 // results, which docs/CHANGES.md has to tell.
 #include <catch2/catch.hpp>
 
-#include "toy/toy.hpp"
 #include "fmsim/formats.hpp"
 #include "fmsim/predict.hpp"
+#include "toy/toy.hpp"
 
 namespace fmsim {
 
@@ -16,7 +16,7 @@ TEST_CASE("the same inputs give the same femtoseconds on every build") {
         const Topology net = build_topology(catalogue.cluster(words));
         for (const Fidelity fidelity : {Fidelity::stream, Fidelity::chunk})
             for (std::int64_t size = 1; size < (std::int64_t{1} << 28); size *= 37) {
-                const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{size}}}};
+                const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{size}}});
                 const Prediction p = predict(net, toy::everyone(net), job, nccl, {.fidelity = fidelity, .pins = {}});
                 for (const SimTime ended : p.timeline.ended.rows) all += to_text(Bytes{ended.fs}) + " ";
             }

@@ -20,12 +20,12 @@ double busbw(Spreading spreading, std::uint64_t seed, const std::vector<std::uin
     Placement placement;
     for (const std::uint32_t machine : machines)
         for (std::uint32_t g = 0; g < 8; ++g) placement.push_back({DomainId{machine}, g});
-    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 34}}}};
+    const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 34}}});
     PredictOptions options;
     options.pins.protocol = Protocol::simple;
     return predict(net, group_of(net, placement), job, catalogue.nccl(), options)
         .calls[0]
-        .busbw_gbps(static_cast<std::uint32_t>(placement.size()));
+        .busbw_gbps();
 }
 
 const std::vector<std::uint32_t> kAb{0, 1}, kAc{0, 2}, kAbc{0, 1, 2};

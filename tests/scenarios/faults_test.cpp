@@ -25,11 +25,11 @@ Result all_reduce(double fraction, RailPolicy policy, std::uint32_t instances = 
     if (fraction < 1) cluster.faults = {{DeviceKind::nic, broken, device, fraction}};
     const Topology net = build_topology(cluster);
     const Group group = group_of(net, linear_placement(net, instances * 8, 0));
-    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 36}}}};
+    const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 36}}});
     PredictOptions options;
     options.pins.protocol = Protocol::simple;
     const Prediction p = predict(net, group, job, catalogue.nccl(), options);
-    return {p.calls[0].busbw_gbps(instances * 8), explain(net, p).calls[0].busiest};
+    return {p.calls[0].busbw_gbps(), explain(net, p).calls[0].busiest};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Result {
     std::string limited_by;
 };
 Result all_reduce(const Topology& net) {
-    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{1'600'000'000}}}};
+    const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{1'600'000'000}}});
     PredictOptions options;
     options.pins.protocol = Protocol::simple;
     const Prediction p = predict(net, toy::everyone(net), job, toy::nccl(), options);

@@ -120,7 +120,7 @@ SimTime time_of(const Case& of, const std::string& name) {
     Placement placement;
     for (const auto& [domain, gpu] : of.ranks) placement.push_back({where[domain], gpu});
     const Topology net = build_topology(cluster);
-    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, of.size}}};
+    const Workload job = in_turn({{"call", Collective::all_reduce, of.size}});
     return predict(net, group_of(net, placement), job, nccl, {.fidelity = of.fidelity, .pins = {}}).end;
 }
 
@@ -164,7 +164,7 @@ SimTime time_of(const Wiring& wiring, bool switches_first) {
         for (std::uint32_t g = 0; g < 2; ++g) placement.push_back({d, g});
     PredictOptions options;
     options.pins.protocol = Protocol::simple;
-    const Job job{.name = "job", .calls = {{"call", Collective::all_reduce, Bytes{1 << 30}}}};
+    const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{1 << 30}}});
     return predict(net, group_of(net, placement), job, toy::nccl(), options).end;
 }
 
