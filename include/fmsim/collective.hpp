@@ -154,6 +154,7 @@ struct Schedule {
 };
 
 struct PlanRequest {
+    std::uint32_t ranks{};  // 0: the group's. More: the group is some of the parts of a ring over so many
     Bytes size;
     Protocol protocol{};
     std::uint32_t channels{};  // to split over

@@ -19,13 +19,29 @@ namespace fmsim {
 
 enum class Fidelity : std::uint8_t { stream, chunk };
 
-// One thing that happens once: a collective or a transfer with its schedule, or time that passes on one rank.
+// Links that are alike and carry alike, so that one resource stands for all of a class (docs/models/folding.md).
+// Domains of a class have the same links in the same order.
+struct LinkClasses {
+    Column<DomainId, std::uint32_t> of_domain;  // its class
+    std::vector<DomainId> first;                // of each class
+    std::vector<std::uint32_t> count;           // of each class: domains
+    bool network_counts{};                      // the layers above the NICs can saturate
+    std::vector<std::uint32_t> of_switch;       // where they can: the class of each network switch, layer after layer
+    std::vector<std::uint32_t> first_switch;    // of each class of switches
+    std::vector<std::uint32_t> switches;        // of each class: how many
+};
+
+// One thing that happens once: a collective or a transfer with its schedule, or time that passes on one rank. Folded:
+// that happens `copies` times at once, alike; of a ring over many alike parts only some parts are drawn, and stand for
+// `part_repeats` as many.
 struct Step {
     std::vector<std::uint32_t> after;  // earlier steps
     SimTime not_before;
     SimTime takes;               // without a schedule: computing, waiting
     const Schedule* schedule{};  // null: none
     const Group* group{};        // of the schedule
+    double copies = 1;
+    double part_repeats = 1;
 };
 
 // What moves in an activity. `stage` counts the places of a channel where bytes pass one after another: a hop's copy
@@ -45,6 +61,7 @@ struct StepSpan {
 
 struct Lowered {
     System system;  // resource i is link i of the topology; those beyond are parts of GPUs
+    std::vector<ResourceId> stands_for;  // folded: of each resource, the first of its class; else empty
     Column<ActivityId, Origin> origin;
     std::vector<StepSpan> steps;
 };
@@ -52,6 +69,8 @@ struct Lowered {
 // Throws LimitReached when `chunk` would need more activities than memory holds, and Infeasible when a schedule needs a
 // link that is down.
 Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fidelity);
+// Folded, in `stream`: one resource a class.
+Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes);
 
 // A resource's name and kind, links and parts of GPUs alike: "p5.48xlarge[0]/gpu3 proxy", "proxy".
 std::string resource_name(const Topology& topology, ResourceId resource);

@@ -23,6 +23,14 @@ namespace fmsim {
 struct PredictOptions {
     Fidelity fidelity = Fidelity::stream;
     Pins pins;
+    bool fold = true;  // in `stream`: what behaves alike is simulated once (docs/models/folding.md)
+};
+
+// How much a folded run had to do.
+struct Folding {
+    std::uint32_t ranks{}, rank_classes{};
+    std::uint32_t groups{}, group_classes{};
+    std::uint32_t domains{}, domain_classes{};
 };
 
 // One operation of a program. Where it happens many times (on several groups, on each rank), the slowest of them.
@@ -52,6 +60,7 @@ struct Prediction {
     SimTime end;
     Lowered lowered;
     Timeline timeline;
+    std::optional<Folding> folding;  // none: it was not folded
 };
 
 // Throws InputError on a workload or pins that make no sense here, Infeasible when a link it needs is down. All jobs

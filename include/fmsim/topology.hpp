@@ -325,6 +325,15 @@ public:
     // The switch of the nearest network layer that an instance hangs on, or its rail-optimised set of them; 0 where
     // there are no layers.
     std::uint32_t leaf_of(InstanceId instance) const { return parent_.empty() ? 0 : parent_[0][instance.value]; }
+    // The network's layers: how many switches one has, the switch above an instance (layer 0) or above a switch of the
+    // layer below, and the first of a switch's links up, which the way down follows.
+    std::uint32_t switches(std::uint32_t layer) const {
+        return static_cast<std::uint32_t>(switch_device_[layer].size());
+    }
+    std::uint32_t above(std::uint32_t layer, std::uint32_t child) const { return parent_[layer][child]; }
+    LinkId first_uplink(std::uint32_t layer, std::uint32_t network_switch) const {
+        return {uplink_[layer][network_switch]};
+    }
     const DomainType& type_of(DomainId domain) const { return cluster.blocks[block_of_[domain]].type; }
     const DomainType& type_of(InstanceId instance) const { return cluster.blocks[instances[instance].block].type; }
     InstanceId instance_of(GpuPlace gpu) const;
@@ -382,6 +391,9 @@ private:
 
 // Throws InputError where the parts of a cluster do not fit together: a NIC without a switch, a GPU twice.
 Topology build_topology(const Cluster& cluster);
+
+// Whether the layers above the NICs can hold a transfer back: an oversubscribed layer, hashed flows, a broken switch.
+bool network_counts(const Topology& topology);
 
 // The most that can flow between two sets of devices, by max-flow over the links.
 BytesPerSecond cut(const Topology& topology, const std::vector<DeviceId>& from, const std::vector<DeviceId>& to);

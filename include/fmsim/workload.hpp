@@ -86,6 +86,9 @@ struct GroupFamily {
     std::string place;
 };
 
+// The groups of a family on a job of `ranks` ranks. Throws InputError where they do not fit.
+std::vector<std::vector<std::uint32_t>> groups_of(const GroupFamily& family, std::uint32_t ranks);
+
 struct Program {
     std::string role;
     std::vector<std::uint32_t> ranks;  // none: all of the job

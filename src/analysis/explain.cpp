@@ -54,13 +54,16 @@ CallFinding explain_call(const Topology& topology, const Prediction& prediction,
     finding.waiting = predicted.time() - finding.launch - finding.working;
     const auto holder = std::max_element(stage.held.begin(), stage.held.end(),
                                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (holder->first != kOwnLimit) finding.busiest = resource_name(topology, holder->first);
+    const auto& stands_for = prediction.lowered.stands_for;
+    const ResourceId held = holder->first == kOwnLimit || stands_for.empty() ? holder->first
+                                                                             : stands_for[holder->first.value];
+    if (held != kOwnLimit) finding.busiest = resource_name(topology, held);
     if (finding.working < predicted.time() - finding.working)
         finding.limited_by = "latency";
-    else if (holder->first == kOwnLimit)
+    else if (held == kOwnLimit)
         finding.limited_by = "channels";
     else
-        finding.limited_by = resource_kind(topology, holder->first);
+        finding.limited_by = resource_kind(topology, held);
     return finding;
 }
 
@@ -68,10 +71,13 @@ std::vector<LinkFinding> explain_links(const Topology& topology, const Predictio
     Column<LinkId, double> bytes;
     bytes.rows.resize(topology.links.size());
     const System& system = prediction.lowered.system;
+    const auto& stands_for = prediction.lowered.stands_for;
     for (std::uint32_t i = 0; i < system.activities(); ++i)
-        for (const auto& [resource, weight] : system.uses.of(i))
-            if (resource.value < topology.links.size())
-                bytes[LinkId{resource.value}] += weight * system.work[ActivityId{i}];
+        for (const auto& [resource, weight] : system.uses.of(i)) {
+            const ResourceId shown = stands_for.empty() ? resource : stands_for[resource.value];
+            if (shown.value < topology.links.size())
+                bytes[LinkId{shown.value}] += weight * system.work[ActivityId{i}];
+        }
 
     std::map<LinkKind, LinkFinding> of_kind;
     std::map<LinkKind, double> most;

@@ -7,6 +7,7 @@
 //   p5, GPUs 0 to 3:  by group 0: 0 3 2 1,  by group 1: 1 2 3 0,  ...   and as few as these twice, at half the speed
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -45,15 +46,18 @@ RingSearch part_search(RingSearch whole, const std::set<std::uint32_t>& gpus, co
 
 Group group_of(const Topology& topology, const Placement& placement) {
     Group group{.places = placement, .parts = {}};
-    Column<DomainId, std::uint32_t> part;
-    part.rows.assign(topology.domains(), 0);  // one more than its number; 0: none yet
+    static_cast<void>(topology);
+    std::unordered_map<std::uint32_t, std::uint32_t> part;  // of a domain; only looked up
     for (std::uint32_t position = 0; position < placement.size(); ++position) {
-        std::uint32_t& known = part[placement[position].domain];
-        if (known == 0) {
-            group.parts.push_back({placement[position].domain, {}});
-            known = static_cast<std::uint32_t>(group.parts.size());
+        const DomainId domain = placement[position].domain;
+        // Neighbours mostly share a domain.
+        if (!group.parts.empty() && group.parts.back().domain == domain) {
+            group.parts.back().positions.push_back(position);
+            continue;
         }
-        group.parts[known - 1].positions.push_back(position);
+        const auto [known, fresh] = part.try_emplace(domain.value, static_cast<std::uint32_t>(group.parts.size()));
+        if (fresh) group.parts.push_back({domain, {}});
+        group.parts[known->second].positions.push_back(position);
     }
     for (Group::Part& one : group.parts) {
         std::sort(one.positions.begin(), one.positions.end(),

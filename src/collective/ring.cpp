@@ -24,7 +24,7 @@ namespace {
 
 Schedule plan_ring(Collective collective, const Topology& topology, const Group& group, const PlanRequest& request,
                    bool data_by_rank) {
-    const auto ranks = static_cast<std::uint32_t>(group.places.size());
+    const auto ranks = request.ranks > 0 ? request.ranks : static_cast<std::uint32_t>(group.places.size());
     assert(ranks >= 2);
     const GroupRings rings = rings_of(topology, group);
     const ProtocolShape& protocol = request.shape->protocols[request.protocol];

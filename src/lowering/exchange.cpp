@@ -29,6 +29,7 @@ std::uint32_t nic_group(const DomainType& type, std::uint32_t gpu) { return gpu 
 
 std::uint32_t level_of(const Topology& topology, GpuPlace from, GpuPlace to) {
     if (from.domain == to.domain) return 0;
+    if (!network_counts(topology)) return 2;  // as far as any other
     return topology.leaf_of(topology.instance_of(from)) == topology.leaf_of(topology.instance_of(to)) ? 1 : 2;
 }
 

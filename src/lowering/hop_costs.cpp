@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <unordered_map>
 
 namespace fmsim {
 namespace {
@@ -68,24 +69,25 @@ HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule
 
 // Of each channel, what its hops ask of each link in a loop. Hops of one lane never flow at the same time, so the one
 // that asks most counts.
-void add_demand(Column<LinkId, double>& demand, const ChannelOnLinks& placed, const LoopOrder& order, bool one_lane) {
+using Demand = std::unordered_map<std::uint32_t, double>;  // of a link; only looked up, never walked through
+
+void add_demand(Demand& demand, const ChannelOnLinks& placed, const LoopOrder& order, bool one_lane) {
     if (!one_lane) {
         for (std::uint32_t h = 0; h < placed.hops.size(); ++h)
-            for (const auto& [link, share] : placed.hops[h].route) demand[link] += share * order.chunks_a_loop(h);
+            for (const auto& [link, share] : placed.hops[h].route) demand[link.value] += share * order.chunks_a_loop(h);
         return;
     }
     std::map<LinkId, double> most;
     for (const HopOnLinks& hop : placed.hops)
         for (const auto& [link, share] : hop.route) most[link] = std::max(most[link], share);
-    for (const auto& [link, share] : most) demand[link] += share;
+    for (const auto& [link, share] : most) demand[link.value] += share;
 }
 
 }  // namespace
 
 std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule) {
     std::vector<ChannelOnLinks> channels(schedule.channels.size());
-    Column<LinkId, double> demand;
-    demand.rows.resize(topology.links.size());
+    Demand demand;
     std::vector<LoopOrder> orders;
     for (std::size_t c = 0; c < channels.size(); ++c) {
         const Channel& channel = schedule.channels[c];
@@ -104,7 +106,7 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
             hop.links_share = std::numeric_limits<double>::infinity();
             const double chunks = schedule.one_lane_a_rank ? 1 : orders[c].chunks_a_loop(h);
             for (const auto& [link, share] : hop.route)
-                hop.links_share = std::min(hop.links_share, topology.links[link].rate.value * chunks / demand[link]);
+                hop.links_share = std::min(hop.links_share, topology.links[link].rate.value * chunks / demand.at(link.value));
             hop.alone_share = hop.links_share;
         }
     return channels;

@@ -10,6 +10,7 @@
 #include "fmsim/lowering.hpp"
 #include "gpu_parts.hpp"
 #include "hop_costs.hpp"
+#include "link_map.hpp"
 #include "solo_makespan.hpp"
 
 namespace fmsim {
@@ -20,11 +21,10 @@ constexpr double kMostActivities = 4e7;
 
 class Lowering {
 public:
-    Lowering(const Topology& topology, Fidelity fidelity, bool exchanges) : topology_(topology), fidelity_(fidelity) {
-        for (const Link& link : topology.links.rows) builder_.add_resource(link.rate.value);
-        if (exchanges)  // all parts of GPUs count seconds a second
-            for (std::size_t i = 0; i < topology.devices.size() * kGpuParts; ++i) builder_.add_resource(1);
-    }
+    Lowering(const Topology& topology, Fidelity fidelity, bool exchanges)
+        : topology_(topology), fidelity_(fidelity), map_(topology, builder_, exchanges) {}
+    Lowering(const Topology& topology, bool exchanges, const LinkClasses& classes)
+        : topology_(topology), fidelity_(Fidelity::stream), map_(topology, builder_, exchanges, classes) {}
     void add_step(const Step& step);
     Lowered finish() &&;
 
@@ -41,6 +41,8 @@ private:
     const Topology& topology_;
     const Fidelity fidelity_;
     SystemBuilder builder_;
+    LinkMap map_;
+    double copies_ = 1;  // of the step at hand, over all parts that it stands for
     Lowered lowered_;
     std::uint32_t step_ = 0;
     StepSpan span_{};
@@ -64,6 +66,7 @@ void Lowering::add_step(const Step& step) {
         return;
     }
     ends_.clear();
+    copies_ = step.copies * step.part_repeats;
     channels(*step.group, *schedule);
     if (schedule->exchange) {
         if (fidelity_ == Fidelity::stream)
@@ -119,7 +122,7 @@ void Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOn
     double work = 0;
     for (const Loop& loop : channel.loops) work += loop.chunk * busiest_hop * schedule.wire_per_data;
 
-    const std::vector<Use> uses = uses_of(placed, order, busiest_hop);
+    const std::vector<Use> uses = map_.uses(uses_of(placed, order, busiest_hop), copies_);
     const ActivityId flow = add({.delay = std::max(SimTime{}, alone.makespan - from_seconds(alone.busiest)),
                                  .work = work,
                                  .rate_limit = work / alone.own_busiest,
@@ -154,8 +157,9 @@ void Lowering::exchange_stream(const Group& group, const Schedule& schedule) {
     for (const LevelFlow& flow : level_flows(topology_, group, schedule)) {
         const std::uint32_t its_level = level++;
         if (flow.work <= 0) continue;
-        const ActivityId made = add(
-            {.delay = flow.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = flow.uses}, its_level, 0);
+        const std::vector<Use> uses = map_.uses(flow.uses, copies_);
+        const ActivityId made =
+            add({.delay = flow.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = uses}, its_level, 0);
         builder_.order(span_.launch, made);
         ends_.push_back({made, {}});
     }
@@ -216,16 +220,30 @@ void Lowering::refuse_too_many(double cells, const Schedule& schedule) const {
 
 Lowered Lowering::finish() && {
     lowered_.system = std::move(builder_).build();
+    lowered_.stands_for = std::move(map_.stands_for);
     return std::move(lowered_);
 }
 
 }  // namespace
 
-Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fidelity) {
-    const bool exchanges = std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+namespace {
+
+bool has_exchange(std::span<const Step> steps) {
+    return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
         return step.schedule != nullptr && step.schedule->exchange.has_value();
     });
-    Lowering lowering(topology, fidelity, exchanges);
+}
+
+}  // namespace
+
+Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fidelity) {
+    Lowering lowering(topology, fidelity, has_exchange(steps));
+    for (const Step& step : steps) lowering.add_step(step);
+    return std::move(lowering).finish();
+}
+
+Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes) {
+    Lowering lowering(topology, has_exchange(steps), classes);
     for (const Step& step : steps) lowering.add_step(step);
     return std::move(lowering).finish();
 }

@@ -6,20 +6,21 @@
 #include <fmt/format.h>
 
 #include "closed_form.hpp"
+#include "folded_steps.hpp"
 #include "steps.hpp"
 
 namespace fmsim {
 namespace {
 
 // What an operation is, before its times are known.
-CallPrediction described(const Workload& workload, const StepOrigin& origin, const Step& step, std::uint32_t ranks) {
+CallPrediction described(const Workload& workload, const StepOrigin& origin, const Step& step) {
     const Job& job = workload.jobs[origin.job];
     const Program& program = job.programs[origin.program];
     const Operation& operation = program.operations[origin.operation];
     CallPrediction call{.call = {.name = operation.name, .collective = {}, .size = {}},
                         .job = job.name,
                         .role = program.role,
-                        .ranks = ranks};
+                        .ranks = origin.ranks};
     if (const auto* collective = std::get_if<CollectiveCall>(&operation.action)) {
         call.collective = collective->collective;
         call.call.collective = collective->collective;
@@ -42,7 +43,7 @@ CallPrediction described(const Workload& workload, const StepOrigin& origin, con
 // Reads the calls' times off the timeline; of an operation that happens often, the slowest.
 class CallReader {
 public:
-    CallReader(const Topology& topology, const Workload& workload, const StepMaker& made, Prediction& prediction)
+    CallReader(const Topology& topology, const Workload& workload, const MadeSteps& made, Prediction& prediction)
         : topology_(topology), workload_(workload), made_(made), prediction_(prediction) {}
 
     void read() {
@@ -50,7 +51,8 @@ public:
         for (CallPrediction& call : prediction_.calls) {
             const Step& step = made_.steps[call.step];
             if (step.schedule == nullptr) continue;
-            const auto form = forms_.try_emplace(step.group, topology_, *step.group).first;
+            const Group* const group = made_.origins[call.step].group;
+            const auto form = forms_.try_emplace(group, topology_, *group).first;
             call.closed_form = form->second.of(*step.schedule);
         }
     }
@@ -60,12 +62,13 @@ private:
         const StepOrigin& origin = made_.origins[s];
         const auto [found, fresh] =
             index_.try_emplace(std::tuple{origin.job, origin.program, origin.operation}, prediction_.calls.size());
-        if (fresh) prediction_.calls.push_back(described(workload_, origin, made_.steps[s], made_.ranks[s]));
+        if (fresh) prediction_.calls.push_back(described(workload_, origin, made_.steps[s]));
         CallPrediction& call = prediction_.calls[found->second];
         const StepSpan& span = prediction_.lowered.steps[s];
         const SimTime started = prediction_.timeline.started[span.launch];
         const SimTime ended = prediction_.timeline.ended[span.done];
-        if (call.times++ > 0 && ended - started <= call.time()) return;
+        call.times += origin.times;
+        if (!fresh && ended - started <= call.time()) return;
         call.step = s;
         call.started = started;
         call.ended = ended;
@@ -73,7 +76,7 @@ private:
     }
     // When the first of the step's ranks was there: what it waited for ends at different times.
     SimTime first_arrival(std::uint32_t s, SimTime started) const {
-        if (made_.ranks[s] < 2) return started;
+        if (made_.origins[s].ranks < 2) return started;
         SimTime first = started;
         for (const std::uint32_t before : made_.steps[s].after)
             first = std::min(first, prediction_.timeline.ended[prediction_.lowered.steps[before].done]);
@@ -82,7 +85,7 @@ private:
 
     const Topology& topology_;
     const Workload& workload_;
-    const StepMaker& made_;
+    const MadeSteps& made_;
     Prediction& prediction_;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> index_;
     std::map<const Group*, ClosedForm> forms_;
@@ -109,13 +112,21 @@ double CallPrediction::busbw_gbps() const { return algbw_gbps() * (collective ? 
 Prediction predict(const Topology& topology, const std::vector<Placement>& placements, const Workload& workload,
                    const Nccl& nccl, const PredictOptions& options) {
     check(workload);
-    StepMaker made(topology, nccl, options.pins);
-    for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
-        check_placement(placements[j]);
-        made.add(workload.jobs[j], placements[j]);
-    }
+    for (const Placement& placement : placements) check_placement(placement);
+    Schedules schedules(topology, nccl, options.pins);
     Prediction prediction;
-    prediction.lowered = lower(topology, made.steps, options.fidelity);
+    MadeSteps made;
+    std::optional<FoldedSteps> folded;
+    if (options.fold && options.fidelity == Fidelity::stream)
+        folded = folded_steps(topology, workload, placements, schedules);
+    if (folded) {
+        made = std::move(folded->made);
+        prediction.folding = folded->folding;
+        prediction.lowered = lower_folded(topology, made.steps, folded->links);
+    } else {
+        made = all_steps(topology, workload, placements, schedules);
+        prediction.lowered = lower(topology, made.steps, options.fidelity);
+    }
     prediction.timeline = run(prediction.lowered.system);
     prediction.end = prediction.timeline.end;
     CallReader(topology, workload, made, prediction).read();

@@ -1,5 +1,5 @@
 // Each task becomes a step: a collective or message with its schedule, computing and waiting with their time. Groups
-// and schedules that come again (the layers of a model) are made once.
+// and schedules that come again (the layers of a model, the tensor groups of all machines) are made once.
 #include "steps.hpp"
 
 #include <algorithm>
@@ -33,35 +33,72 @@ std::vector<Message> unequal_messages(const CollectiveCall& call) {
     return messages;
 }
 
+Placement places_of(const Placement& placement, const std::vector<std::uint32_t>& ranks) {
+    Placement places;
+    places.reserve(ranks.size());
+    for (const std::uint32_t rank : ranks) places.push_back(placement[rank]);
+    return places;
+}
+
 }  // namespace
 
-void StepMaker::add(const Job& job, const Placement& placement) {
-    const auto first = static_cast<std::uint32_t>(steps.size());
-    for (Task& task : tasks_of(job, static_cast<std::uint32_t>(placement.size()))) {
-        Step step = step_of(job, placement, task);
-        step.not_before = job.start + task.start;
-        step.after = std::move(task.after);
-        for (std::uint32_t& before : step.after) before += first;
-        steps.push_back(std::move(step));
-        origins.push_back({job_, task.program, task.operation});
-        ranks.push_back(static_cast<std::uint32_t>(task.ranks.size()));
+GroupShape shape_of(const Topology& topology, const Group& group) {
+    GroupShape shape;
+    for (const Group::Part& part : group.parts) {
+        shape.push_back(topology.instances[topology.first_instance[part.domain]].block);
+        shape.push_back(static_cast<std::uint32_t>(part.positions.size()));
+        for (const std::uint32_t position : part.positions) {
+            shape.push_back(group.places[position].gpu);
+            shape.push_back(position);
+        }
     }
-    ++job_;
+    return shape;
 }
 
-Step StepMaker::step_of(const Job& job, const Placement& placement, const Task& task) {
-    const Operation& operation = job.programs[task.program].operations[task.operation];
-    if (const auto* delay = std::get_if<Delay>(&operation.action))
-        return {.after = {}, .not_before = {}, .takes = delay->span};
-    if (const auto* compute = std::get_if<Compute>(&operation.action))
-        return {.after = {}, .not_before = {}, .takes = computing(*compute, operation, placement[task.ranks.front()])};
-    if (const auto* call = std::get_if<CollectiveCall>(&operation.action)) return collective(placement, task, *call);
-    return transfer(placement, task);
+const Group& Schedules::group(const Placement& places) {
+    const auto known = groups_.find(places);
+    if (known != groups_.end()) return known->second;
+    return groups_.emplace(places, group_of(topology_, places)).first->second;
 }
 
-SimTime StepMaker::computing(const Compute& compute, const Operation& operation, GpuPlace place) const {
+const Choice& Schedules::choice(const Group& group, const GroupShape& shape, const CollectiveCall& call) {
+    auto asked = std::pair{shape, key_of(call)};
+    const auto known = choices_.find(asked);
+    if (known != choices_.end()) return known->second;
+    Choice made = choose(call.collective, call.size, topology_, group, nccl_, with(pins_, call));
+    return choices_.emplace(std::move(asked), std::move(made)).first->second;
+}
+
+const Schedule& Schedules::collective(const Group& group, const Group& drawn, const CollectiveCall& call) {
+    const GroupShape shape = shape_of(topology_, group);
+    const bool equal = call.pair_bytes.empty();
+    auto asked = std::tuple{shape, drawn.parts.size(), key_of(call)};
+    if (const auto known = schedules_.find(asked); equal && known != schedules_.end()) return known->second;
+    const Choice& chosen = choice(group, shape, call);
+    const Pins pins = with(pins_, call);
+    PlanRequest request =
+        request_of(chosen, moved(call.collective, call.size), call.root, topology_, group, nccl_, pins);
+    request.ranks = static_cast<std::uint32_t>(group.places.size());
+    Schedule schedule = chosen.algorithm->plan(topology_, drawn, request);
+    if (equal) return schedules_.emplace(std::move(asked), std::move(schedule)).first->second;
+    schedule.exchange->each = 0;
+    schedule.exchange->messages = unequal_messages(call);
+    return unequal_.emplace_back(std::move(schedule));
+}
+
+const Schedule& Schedules::message(const Group& ends, Bytes size) {
+    auto asked = std::pair{shape_of(topology_, ends), size.count};
+    if (const auto known = messages_.find(asked); known != messages_.end()) return known->second;
+    const Choice chosen = choose(Collective::send_recv, size, topology_, ends, nccl_, pins_);
+    Schedule schedule =
+        chosen.algorithm->plan(topology_, ends, request_of(chosen, size, 0, topology_, ends, nccl_, pins_));
+    schedule.exchange->messages = {{0, 1, static_cast<double>(size.count)}};
+    return messages_.emplace(std::move(asked), std::move(schedule)).first->second;
+}
+
+SimTime computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place) {
     if (compute.duration) return *compute.duration;
-    const Gpu& gpu = topology_.type_of(place.domain).instance.gpu;
+    const Gpu& gpu = topology.type_of(place.domain).instance.gpu;
     double took = static_cast<double>(compute.bytes.count) / gpu.memory_rate.value;
     if (compute.flops > 0) {
         const auto peak = gpu.peak.find(compute.dtype.empty() ? "bf16" : compute.dtype);
@@ -77,51 +114,48 @@ SimTime StepMaker::computing(const Compute& compute, const Operation& operation,
     return from_seconds(took);
 }
 
-const Group& StepMaker::group(const Placement& placement, const std::vector<std::uint32_t>& members) {
-    Placement places;
-    places.reserve(members.size());
-    for (const std::uint32_t rank : members) places.push_back(placement[rank]);
-    const auto known = groups_.find(places);
-    if (known != groups_.end()) return known->second;
-    Group made = group_of(topology_, places);
-    return groups_.emplace(std::move(places), std::move(made)).first->second;
-}
+namespace {
 
-Step StepMaker::collective(const Placement& placement, const Task& task, const CollectiveCall& call) {
-    if (task.ranks.size() < 2) return {};  // alone: nothing to do
-    const Group& members = group(placement, task.ranks);
-    const Asked asked{&members, call.collective, call.size.count, call.root, call.algorithm, call.protocol};
-    const bool equal = call.pair_bytes.empty();
-    const auto known = schedules_.find(asked);
-    if (equal && known != schedules_.end())
-        return {.after = {}, .not_before = {}, .takes = {}, .schedule = &known->second, .group = &members};
-    const Pins pins = with(pins_, call);
-    const Choice choice = choose(call.collective, call.size, topology_, members, nccl_, pins);
-    const Bytes size = moved(call.collective, call.size);
-    Schedule schedule = choice.algorithm->plan(topology_, members,
-                                               request_of(choice, size, call.root, topology_, members, nccl_, pins));
-    if (equal) {
-        const Schedule& kept = schedules_.emplace(asked, std::move(schedule)).first->second;
-        return {.after = {}, .not_before = {}, .takes = {}, .schedule = &kept, .group = &members};
+// The step of a task, but for what it waits for.
+std::pair<Step, const Group*> step_of(const Topology& topology, const Job& job, const Placement& placement,
+                                      const Task& task, Schedules& schedules) {
+    const Operation& operation = job.programs[task.program].operations[task.operation];
+    Step step;
+    if (const auto* delay = std::get_if<Delay>(&operation.action)) {
+        step.takes = delay->span;
+        return {step, nullptr};
     }
-    schedule.exchange->each = 0;
-    schedule.exchange->messages = unequal_messages(call);
-    unequal_.push_back(std::move(schedule));
-    return {.after = {}, .not_before = {}, .takes = {}, .schedule = &unequal_.back(), .group = &members};
+    if (const auto* compute = std::get_if<Compute>(&operation.action)) {
+        step.takes = computing(topology, *compute, operation, placement[task.ranks.front()]);
+        return {step, nullptr};
+    }
+    if (task.ranks.size() < 2) return {step, nullptr};  // a group of one has nothing to do
+    const Group& group = schedules.group(places_of(placement, task.ranks));
+    const auto* const call = std::get_if<CollectiveCall>(&operation.action);
+    step.schedule = call != nullptr ? &schedules.collective(group, group, *call) : &schedules.message(group, task.size);
+    step.group = &group;
+    return {step, &group};
 }
 
-Step StepMaker::transfer(const Placement& placement, const Task& task) {
-    const Group& ends = group(placement, task.ranks);
-    const Asked asked{&ends, Collective::send_recv, task.size.count, 0, "", ""};
-    const auto known = schedules_.find(asked);
-    if (known != schedules_.end())
-        return {.after = {}, .not_before = {}, .takes = {}, .schedule = &known->second, .group = &ends};
-    const Choice choice = choose(Collective::send_recv, task.size, topology_, ends, nccl_, pins_);
-    Schedule schedule =
-        choice.algorithm->plan(topology_, ends, request_of(choice, task.size, 0, topology_, ends, nccl_, pins_));
-    schedule.exchange->messages = {{0, 1, static_cast<double>(task.size.count)}};
-    const Schedule& kept = schedules_.emplace(asked, std::move(schedule)).first->second;
-    return {.after = {}, .not_before = {}, .takes = {}, .schedule = &kept, .group = &ends};
+}  // namespace
+
+MadeSteps all_steps(const Topology& topology, const Workload& workload, const std::vector<Placement>& placements,
+                    Schedules& schedules) {
+    MadeSteps made;
+    for (std::uint32_t j = 0; j < workload.jobs.size(); ++j) {
+        const Job& job = workload.jobs[j];
+        const auto first = static_cast<std::uint32_t>(made.steps.size());
+        for (Task& task : tasks_of(job, static_cast<std::uint32_t>(placements[j].size()))) {
+            auto [step, group] = step_of(topology, job, placements[j], task, schedules);
+            step.not_before = job.start + task.start;
+            step.after = std::move(task.after);
+            for (std::uint32_t& before : step.after) before += first;
+            made.steps.push_back(std::move(step));
+            made.origins.push_back(
+                {j, task.program, task.operation, static_cast<std::uint32_t>(task.ranks.size()), 1, group});
+        }
+    }
+    return made;
 }
 
 }  // namespace fmsim

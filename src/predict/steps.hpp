@@ -1,9 +1,9 @@
 // Tasks of all jobs -> steps with their schedules: see steps.cpp.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,40 +13,58 @@
 
 namespace fmsim {
 
-// A step and the operation it comes from.
+// Where a step comes from.
 struct StepOrigin {
     std::uint32_t job{};
     std::uint32_t program{};
     std::uint32_t operation{};
+    std::uint32_t ranks{};         // that take part
+    std::uint32_t times{1};        // how often it happens: the class, where folded
+    const Group* group = nullptr;  // all of it, also where only parts are drawn
 };
 
-class StepMaker {
-public:
-    StepMaker(const Topology& topology, const Nccl& nccl, const Pins& pins)
-        : topology_(topology), nccl_(nccl), pins_(pins) {}
-    void add(const Job& job, const Placement& placement);
+// Which machines' which GPUs, domain by domain: what a schedule depends on, wherever the domains are.
+using GroupShape = std::vector<std::uint32_t>;
+GroupShape shape_of(const Topology& topology, const Group& group);
 
-    std::vector<Step> steps;
-    std::vector<StepOrigin> origins;   // of each step
-    std::vector<std::uint32_t> ranks;  // of each step
+// Groups, choices and schedules, each made once.
+class Schedules {
+public:
+    Schedules(const Topology& topology, const Nccl& nccl, const Pins& pins)
+        : topology_(topology), nccl_(nccl), pins_(pins) {}
+
+    const Group& group(const Placement& places);
+    const Choice& choice(const Group& group, const GroupShape& shape, const CollectiveCall& call);
+    // `drawn`: some parts of the ring over all of `group`.
+    const Schedule& collective(const Group& group, const Group& drawn, const CollectiveCall& call);
+    const Schedule& message(const Group& ends, Bytes size);
 
 private:
-    Step step_of(const Job& job, const Placement& placement, const Task& task);
-    Step collective(const Placement& placement, const Task& task, const CollectiveCall& call);
-    Step transfer(const Placement& placement, const Task& task);
-    const Group& group(const Placement& placement, const std::vector<std::uint32_t>& members);
-    SimTime computing(const Compute& compute, const Operation& operation, GpuPlace place) const;
-
-    // What tells schedules of one group apart.
-    using Asked = std::tuple<const Group*, Collective, std::int64_t, std::uint32_t, std::string, std::string>;
+    using Call = std::tuple<Collective, std::int64_t, std::uint32_t, std::string, std::string>;
+    static Call key_of(const CollectiveCall& call) {
+        return {call.collective, call.size.count, call.root, call.algorithm, call.protocol};
+    }
 
     const Topology& topology_;
     const Nccl& nccl_;
     const Pins& pins_;
-    std::uint32_t job_ = 0;
     std::map<Placement, Group> groups_;
-    std::map<Asked, Schedule> schedules_;
+    std::map<std::pair<GroupShape, Call>, Choice> choices_;
+    std::map<std::tuple<GroupShape, std::size_t, Call>, Schedule> schedules_;
+    std::map<std::pair<GroupShape, std::int64_t>, Schedule> messages_;
     std::deque<Schedule> unequal_;  // exchanges with parts of their own
 };
+
+struct MadeSteps {
+    std::vector<Step> steps;
+    std::vector<StepOrigin> origins;  // of each step
+};
+
+// Every rank, group and message by itself.
+MadeSteps all_steps(const Topology& topology, const Workload& workload, const std::vector<Placement>& placements,
+                    Schedules& schedules);
+
+// What computing takes on a GPU. Throws InputError on a dtype it has no units for.
+SimTime computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place);
 
 }  // namespace fmsim

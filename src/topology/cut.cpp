@@ -1,4 +1,5 @@
 // Max-flow between two sets of devices: what no schedule can exceed.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -78,6 +79,18 @@ BytesPerSecond cut(const Topology& topology, const std::vector<DeviceId>& from, 
     for (const DeviceId device : from) join(graph, source, device.value, all);
     for (const DeviceId device : to) join(graph, device.value, sink, all);
     return {static_cast<double>(boost::push_relabel_max_flow(graph, source, sink))};
+}
+
+bool network_counts(const Topology& topology) {
+    for (const Fault& fault : topology.cluster.faults)
+        if (fault.kind == DeviceKind::network_switch || fault.kind == DeviceKind::fabric) return true;
+    const auto& blocks = topology.cluster.blocks;
+    const bool hashes = std::any_of(blocks.begin(), blocks.end(), [](const DomainBlock& block) {
+        return block.type.instance.nic && block.type.instance.nic->spreading == Spreading::hash;
+    });
+    const auto& layers = topology.cluster.network.layers;
+    return std::any_of(layers.begin(), layers.end(),
+                       [&](const NetworkLayer& layer) { return layer.oversubscription > 1 || hashes; });
 }
 
 }  // namespace fmsim

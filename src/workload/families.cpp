@@ -41,6 +41,15 @@ std::vector<std::uint32_t> Family::members(std::uint32_t group) const {
     return all;
 }
 
+std::vector<std::vector<std::uint32_t>> groups_of(const GroupFamily& written, std::uint32_t ranks) {
+    if (auto problems = family_problem(written, ranks, written.place); !problems.empty())
+        throw InputError(std::move(problems));
+    const Family family(written, ranks);
+    std::vector<std::vector<std::uint32_t>> groups;
+    for (std::uint32_t group = 0; group < family.groups(); ++group) groups.push_back(family.members(group));
+    return groups;
+}
+
 std::vector<Problem> family_problem(const GroupFamily& family, std::uint32_t ranks, const std::string& place) {
     const auto problem = [&](std::string expected, std::string found) {
         return std::vector<Problem>{{.pointer = place, .expected = std::move(expected), .found = std::move(found)}};

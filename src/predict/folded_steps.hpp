@@ -1,0 +1,21 @@
+// The steps of a folded workload: see folded_steps.cpp.
+#pragma once
+
+#include <optional>
+
+#include "fold.hpp"
+#include "steps.hpp"
+
+namespace fmsim {
+
+struct FoldedSteps {
+    MadeSteps made;
+    LinkClasses links;
+    Folding folding;
+};
+
+// Nothing where the workload has to be run as it is. Throws InputError where it cannot end, as tasks_of does.
+std::optional<FoldedSteps> folded_steps(const Topology& topology, const Workload& workload,
+                                        const std::vector<Placement>& placements, Schedules& schedules);
+
+}  // namespace fmsim
