@@ -16,6 +16,11 @@
 namespace fmsim {
 namespace {
 
+const Nccl& catalogue_nccl() {
+    static const Nccl nccl = Catalogue::shipped().nccl();
+    return nccl;
+}
+
 class Dice {
 public:
     explicit Dice(std::uint64_t seed) : state_(seed * 2 + 1) {}
@@ -100,7 +105,6 @@ Case relabelled(Case other, Dice& dice) {
 }
 
 SimTime time_of(const Case& of, const std::string& name) {
-    static const Nccl nccl = Catalogue::shipped().nccl();
     Cluster cluster{.name = name, .blocks = {}, .network = {}, .faults = {}};
     cluster.network = {.layers = {of.layer}, .seed = of.seed};
     cluster.rail_policy = of.policy;
@@ -121,7 +125,7 @@ SimTime time_of(const Case& of, const std::string& name) {
     for (const auto& [domain, gpu] : of.ranks) placement.push_back({where[domain], gpu});
     const Topology net = build_topology(cluster);
     const Workload job = in_turn({{"call", Collective::all_reduce, of.size}});
-    return predict(net, group_of(net, placement), job, nccl, {.fidelity = of.fidelity, .pins = {}}).end;
+    return predict(net, group_of(net, placement), job, catalogue_nccl(), {.fidelity = of.fidelity, .pins = {}}).end;
 }
 
 // Machines of two GPUs with a NIC each, every NIC on any of three leaves, any number of cables from a leaf to a spine.
@@ -163,9 +167,10 @@ SimTime time_of(const Wiring& wiring, bool switches_first) {
     for (const DomainId d : domain)
         for (std::uint32_t g = 0; g < 2; ++g) placement.push_back({d, g});
     PredictOptions options;
+    options.pins.algorithm = "Ring";
     options.pins.protocol = Protocol::simple;
     const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{1 << 30}}});
-    return predict(net, group_of(net, placement), job, toy::nccl(), options).end;
+    return predict(net, group_of(net, placement), job, catalogue_nccl(), options).end;
 }
 
 }  // namespace
