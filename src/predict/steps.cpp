@@ -44,7 +44,7 @@ void StepMaker::add(const Job& job, const Placement& placement) {
         for (std::uint32_t& before : step.after) before += first;
         steps.push_back(std::move(step));
         origins.push_back({job_, task.program, task.operation});
-        ranks.push_back(static_cast<std::uint32_t>(task.ranks.size()));
+        ranks.push_back(std::move(task.ranks));
     }
     ++job_;
 }
@@ -119,7 +119,8 @@ Step StepMaker::transfer(const Placement& placement, const Task& task) {
     const Choice choice = choose(Collective::send_recv, task.size, topology_, ends, nccl_, pins_);
     Schedule schedule =
         choice.algorithm->plan(topology_, ends, request_of(choice, task.size, 0, topology_, ends, nccl_, pins_));
-    schedule.exchange->messages = {{0, 1, static_cast<double>(task.size.count)}};
+    schedule.exchange->messages.clear();
+    if (task.size.count > 0) schedule.exchange->messages = {{0, 1, static_cast<double>(task.size.count)}};
     const Schedule& kept = schedules_.emplace(asked, std::move(schedule)).first->second;
     return {.after = {}, .not_before = {}, .takes = {}, .schedule = &kept, .group = &ends};
 }

@@ -28,7 +28,7 @@ public:
 
     std::vector<Step> steps;
     std::vector<StepOrigin> origins;   // of each step
-    std::vector<std::uint32_t> ranks;  // of each step
+    std::vector<std::vector<std::uint32_t>> ranks;  // of each step, as its job counts them
 
 private:
     Step step_of(const Job& job, const Placement& placement, const Task& task);

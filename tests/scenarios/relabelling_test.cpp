@@ -52,6 +52,7 @@ struct Case {
     std::uint64_t seed{};
     RailPolicy policy{};
     std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks;  // the number of a domain, a GPU
+    Collective collective{};
     Bytes size;
     Fidelity fidelity{};
 };
@@ -85,6 +86,7 @@ Case random_case(Dice& dice) {
     for (const std::uint32_t domain : order)
         for (std::uint32_t g = 0; g < each; ++g) made.ranks.push_back({domain, g});
     if (made.ranks.size() < 2) made.ranks.push_back({0, each});
+    made.collective = kCollectives[dice.below(static_cast<std::uint32_t>(kCollectives.size()))];
     made.size = {std::int64_t{1} << (10 + dice.below(20))};
     made.fidelity = dice.below(8) == 0 && made.ranks.size() <= 16 ? Fidelity::chunk : Fidelity::stream;
     return made;
@@ -124,7 +126,7 @@ SimTime time_of(const Case& of, const std::string& name) {
     Placement placement;
     for (const auto& [domain, gpu] : of.ranks) placement.push_back({where[domain], gpu});
     const Topology net = build_topology(cluster);
-    const Workload job = in_turn({{"call", Collective::all_reduce, of.size}});
+    const Workload job = in_turn({{"call", of.collective, of.size}});
     return predict(net, group_of(net, placement), job, catalogue_nccl(), {.fidelity = of.fidelity, .pins = {}}).end;
 }
 
@@ -192,7 +194,7 @@ TEST_CASE("other numbers and names for alike things leave the time as it is") {
     const Case made = random_case(dice);
     const SimTime time = time_of(made, "first");
     const SimTime again = time_of(relabelled(made, dice), "second");
-    CAPTURE(made.ranks.size(), made.leaves.size(), made.size.count, made.layer.rail_optimized, made.layer.uplinks);
+    CAPTURE(name(made.collective), made.ranks.size(), made.leaves.size(), made.size.count, made.layer.rail_optimized, made.layer.uplinks);
     CHECK(std::abs(static_cast<double>(time.fs - again.fs)) <=
           1e-9 * static_cast<double>(time.fs) + static_cast<double>(made.ranks.size()));
 }
