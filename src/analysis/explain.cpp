@@ -87,7 +87,7 @@ std::vector<LinkFinding> explain_links(const Topology& topology, const Predictio
         LinkFinding& finding = of_kind[link.kind];
         ++finding.links;
         const double busy = bytes[LinkId{i}] / link.rate.value;
-        if (busy <= most[link.kind]) continue;
+        if (!(busy > most[link.kind])) continue;  // 0 / 0 of a link that is down is neither
         most[link.kind] = busy;
         finding.busiest = topology.name(LinkId{i});
         finding.bytes = bytes[LinkId{i}];

@@ -19,6 +19,10 @@ Schedule plan_exchange(Collective collective, const PlanRequest& request, Exchan
     exchange.inside = request.inside;
     exchange.between = request.between;
     schedule.exchange = std::move(exchange);
+    if (request.size.count == 0) {  // no kernel, as of any operation of no bytes
+        schedule.launch = {};
+        schedule.exchange->messages.clear();
+    }
     return schedule;
 }
 

@@ -224,6 +224,9 @@ std::string nvls_refuses_gather(const Topology& topology, const Group& group) {
 
 std::string nvls_tree_refuses(const Topology& topology, const Group& group) {
     if (group.parts.size() < 2) return "NVLSTree needs two or more NVLink domains; in one it is NVLS";
+    const auto alone = [](const Group::Part& part) { return part.positions.size() < 2; };
+    if (std::any_of(group.parts.begin(), group.parts.end(), alone))
+        return "NVLSTree needs two or more GPUs in each NVLink domain";
     if (!multicasts(topology, group)) return "NVLSTree needs NVSwitches that reduce and multicast";
     return {};
 }

@@ -8,6 +8,12 @@
 namespace fmsim {
 namespace {
 
+// The links of a route that leave its first GPU, or that enter its last one: several where it has several NVSwitches.
+void add_end(Route& route, const Topology& topology, const Route& way, DeviceId gpu, bool leaves, double share) {
+    for (const auto& [link, part] : way)
+        if ((leaves ? topology.links[link].from : topology.links[link].to) == gpu) route.push_back({link, part * share});
+}
+
 // In and out of the NVSwitch that reduces or multicasts: all ranks of the part on one side, the head on the other.
 Route switch_route(const Topology& topology, const Group& group, const Hop& hop) {
     const auto& members = group.parts[hop.part].positions;
@@ -15,21 +21,27 @@ Route switch_route(const Topology& topology, const Group& group, const Hop& hop)
     const double share = nvlink.efficiency / nvlink.switch_efficiency;
     const std::uint32_t head = hop.way == Way::gather ? hop.to : hop.from;
     const std::uint32_t other = members[members[0] == head ? 1 : 0];
-    const auto between = [&](std::uint32_t from, std::uint32_t to) {
-        return topology.nvlink_route(group.places[from], group.places[to]);
-    };
     Route route;
+    const auto up = [&](std::uint32_t from, std::uint32_t to) {
+        const Route way = topology.nvlink_route(group.places[from], group.places[to]);
+        add_end(route, topology, way, topology.device(group.places[from]), true, share);
+    };
+    const auto down = [&](std::uint32_t from, std::uint32_t to) {
+        const Route way = topology.nvlink_route(group.places[from], group.places[to]);
+        add_end(route, topology, way, topology.device(group.places[to]), false, share);
+    };
+    const bool gathers = hop.way == Way::gather;
     for (const std::uint32_t member : members) {
         const std::uint32_t peer = member == head ? other : head;
-        if (hop.way == Way::gather)
-            route.push_back({between(member, peer).front().link, share});
+        if (gathers)
+            up(member, peer);
         else
-            route.push_back({between(peer, member).back().link, share});
+            down(peer, member);
     }
-    if (hop.way == Way::gather)
-        route.push_back({between(other, head).back().link, share});
+    if (gathers)
+        down(other, head);
     else
-        route.push_back({between(head, other).front().link, share});
+        up(head, other);
     return route;
 }
 

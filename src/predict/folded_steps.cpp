@@ -345,6 +345,7 @@ bool FoldedMaker::add_job(std::uint32_t j, MadeSteps& made) {
         for (std::uint32_t& before : step.after) before += first;
         made.steps.push_back(std::move(step));
         made.origins.push_back(origin);
+        made.ranks.push_back(std::move(task.ranks));
     }
     return true;
 }

@@ -74,13 +74,22 @@ private:
         call.ended = ended;
         call.waited = started - first_arrival(s, started);
     }
-    // When the first of the step's ranks was there: what it waited for ends at different times.
+    // When the first of the step's ranks was there: each comes when all that it was in is over, one that was in nothing
+    // at once.
     SimTime first_arrival(std::uint32_t s, SimTime started) const {
-        if (made_.origins[s].ranks < 2) return started;
+        const std::vector<std::uint32_t>& ranks = made_.ranks[s];
+        if (ranks.size() < 2) return started;  // folded: all of one class come together
+        std::map<std::uint32_t, SimTime> arrival;
+        for (const std::uint32_t rank : ranks) arrival[rank] = std::min(started, made_.steps[s].not_before);
+        for (const std::uint32_t before : made_.steps[s].after) {
+            const SimTime ended = prediction_.timeline.ended[prediction_.lowered.steps[before].done];
+            for (const std::uint32_t rank : made_.ranks[before])
+                if (const auto found = arrival.find(rank); found != arrival.end())
+                    found->second = std::max(found->second, ended);
+        }
         SimTime first = started;
-        for (const std::uint32_t before : made_.steps[s].after)
-            first = std::min(first, prediction_.timeline.ended[prediction_.lowered.steps[before].done]);
-        return std::max(first, std::min(started, made_.steps[s].not_before));
+        for (const auto& [rank, came] : arrival) first = std::min(first, came);
+        return first;
     }
 
     const Topology& topology_;

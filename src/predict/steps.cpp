@@ -92,7 +92,8 @@ const Schedule& Schedules::message(const Group& ends, Bytes size) {
     const Choice chosen = choose(Collective::send_recv, size, topology_, ends, nccl_, pins_);
     Schedule schedule =
         chosen.algorithm->plan(topology_, ends, request_of(chosen, size, 0, topology_, ends, nccl_, pins_));
-    schedule.exchange->messages = {{0, 1, static_cast<double>(size.count)}};
+    schedule.exchange->messages.clear();
+    if (size.count > 0) schedule.exchange->messages = {{0, 1, static_cast<double>(size.count)}};
     return messages_.emplace(std::move(asked), std::move(schedule)).first->second;
 }
 
@@ -153,6 +154,7 @@ MadeSteps all_steps(const Topology& topology, const Workload& workload, const st
             made.steps.push_back(std::move(step));
             made.origins.push_back(
                 {j, task.program, task.operation, static_cast<std::uint32_t>(task.ranks.size()), 1, group});
+            made.ranks.push_back(std::move(task.ranks));
         }
     }
     return made;

@@ -57,7 +57,8 @@ private:
 
 struct MadeSteps {
     std::vector<Step> steps;
-    std::vector<StepOrigin> origins;  // of each step
+    std::vector<StepOrigin> origins;                // of each step
+    std::vector<std::vector<std::uint32_t>> ranks;  // of each step, as its job counts them; folded: their classes
 };
 
 // Every rank, group and message by itself.

@@ -15,11 +15,23 @@ double fraction(std::uint64_t hash) { return static_cast<double>(hash >> 11) * 0
 
 }  // namespace
 
-// A GPU that is not beside the NIC sends over NVLink to the first that is, as NCCL's PXN does.
+// Of the GPUs beside a NIC the one whose share of the NICs there has it.
+DeviceId GraphRoutes::gpu_of(const Domain& domain, DeviceId nic, const std::vector<DeviceId>& near) const {
+    if (near.size() == 1) return near.front();
+    std::size_t before = 0, all = 0;
+    for (const DeviceId other : domain.nics) {
+        if (beside(domain, other) != near) continue;
+        ++all;
+        if (other < nic) ++before;
+    }
+    return near[before * near.size() / all];
+}
+
+// A GPU that is not beside the NIC sends over NVLink to one that is, as NCCL's PXN does.
 void GraphRoutes::add_end(Route& route, DeviceId gpu, const Domain& domain, DeviceId nic, bool sends) const {
     const auto near = beside(domain, nic);
     assert(!near.empty());  // it is a NIC of the domain
-    const DeviceId by = std::find(near.begin(), near.end(), gpu) != near.end() ? gpu : near.front();
+    const DeviceId by = std::find(near.begin(), near.end(), gpu) != near.end() ? gpu : gpu_of(domain, nic, near);
     if (by != gpu)
         for (const auto& [link, share] : sends ? nvlink_route(gpu, by) : nvlink_route(by, gpu))
             add_share(route, link, share);

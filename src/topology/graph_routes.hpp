@@ -72,6 +72,7 @@ private:
     Distances nvlink_steps_to(DeviceId to, DeviceId from) const;
     std::uint32_t nvlink_step(DeviceId through, DeviceId end) const;
     std::map<std::uint32_t, std::uint32_t> pcie_steps_from(DeviceId end) const;
+    DeviceId gpu_of(const Domain& domain, DeviceId nic, const std::vector<DeviceId>& near) const;
     void add_end(Route& route, DeviceId gpu, const Domain& domain, DeviceId nic, bool sends) const;
     bool add_between(Route& route, DeviceId out, DeviceId in, std::optional<std::uint64_t> hash) const;
     NetworkWays network_ways(DeviceId out, DeviceId in) const;

@@ -30,6 +30,12 @@ std::uint32_t switch_of(const InstanceType& type, std::vector<std::uint32_t> Pci
     return 0;
 }
 
+// The GPU of a switch whose share of its NICs has this one.
+std::uint32_t gpu_of(const PcieSwitch& pcie, std::uint32_t nic) {
+    const auto at = std::find(pcie.nics.begin(), pcie.nics.end(), nic) - pcie.nics.begin();
+    return pcie.gpus[static_cast<std::size_t>(at) * pcie.gpus.size() / pcie.nics.size()];
+}
+
 }  // namespace
 
 std::uint32_t Topology::gpus() const {
@@ -155,7 +161,7 @@ std::vector<LinkId> Topology::to_nic(InstanceId instance, std::uint32_t gpu, std
     std::vector<LinkId> way;
     std::uint32_t source = gpu;
     if (!beside && type.nvlink && !type.switches[nic_switch].gpus.empty()) {
-        source = type.switches[nic_switch].gpus[0];
+        source = gpu_of(type.switches[nic_switch], nic);
         way = {LinkId{block.link + 2 * gpu}, LinkId{block.link + 2 * source + 1}};
     }
     for (const std::uint32_t link : paths_[block.block][source][nic]) way.push_back({block.link + link});

@@ -46,11 +46,14 @@ Protocol least(const nlohmann::json& system, std::int64_t size, std::int64_t ran
 
 TEST_CASE("among rings NCCL's tuning model picks the protocol") {
     const auto examples = nlohmann::json::parse(std::ifstream(FMSIM_SOURCE_DIR "/tests/data/nccl-p5-rings.json"));
+    Pins ring;
+    ring.algorithm = "Ring";
+    ring.aws_tuner = false;
     for (const auto& system : examples.at("systems")) {
         const P5 p5(system.at("domains"));
         for (std::int64_t size = 8; size <= (std::int64_t{1} << 35); size = size * 3 / 2) {
             INFO(p5.net.domains() << " instances, " << size << " bytes");
-            CHECK(p5.choose(Bytes{size}).protocol == least(system, size, p5.net.gpus()));
+            CHECK(p5.choose(Bytes{size}, ring).protocol == least(system, size, p5.net.gpus()));
         }
     }
 }
@@ -62,6 +65,7 @@ TEST_CASE("small operations take fewer channels, as NCCL counts them") {
         for (const auto& row : system.at("rows")) {
             const Bytes size{row.at("bytes").get<std::int64_t>()};
             Pins pins;
+            pins.algorithm = "Ring";
             pins.protocol = parse_protocol(row.at("protocol").get<std::string>());
             INFO(p5.net.domains() << " instances, " << size.count << " bytes");
             CHECK(p5.choose(size, pins).channels == row.at("channels"));
@@ -72,6 +76,7 @@ TEST_CASE("small operations take fewer channels, as NCCL counts them") {
 TEST_CASE("what the user pins is taken") {
     const P5 p5(2);
     Pins pins;
+    pins.algorithm = "Ring";
     pins.protocol = Protocol::simple;
     pins.most_channels = 3;
     const Choice choice = p5.choose(Bytes{1 << 30}, pins);

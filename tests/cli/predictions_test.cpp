@@ -47,7 +47,7 @@ void check_row(const json& row) {
         REQUIRE(row[key].is_number());
         CHECK(row[key].get<double>() >= 0);
     }
-    CHECK(row["algorithm"] == "Ring");
+    CHECK(row["algorithm"].is_string());
     CHECK(row["protocol"].is_string());
     CHECK(row["channels"].is_number_integer());
     CHECK(row["limited_by"].is_string());
@@ -120,8 +120,7 @@ TEST_CASE("a workload of one operation gives exactly what collective gives") {
     const json run = json::parse(output_of(
         {"run", "-", "--cluster", "p5.48xlarge:2", "--fidelity", fidelity, "--format", "json"}, job_of(size)));
     json operation = run["operations"][0];
-    operation.erase("name");
-    operation.erase("collective");
+    for (const char* key : {"name", "collective", "ranks", "times"}) operation.erase(key);
     CHECK(operation == sweep["rows"][0]);
     CHECK(run["time_s"].get<double>() * 1e6 == Approx(operation["time_us"].get<double>()).epsilon(1e-15));
     CHECK(run["constants_hash"] == sweep["constants_hash"]);

@@ -13,6 +13,7 @@ constexpr Bytes operator""_MiB(unsigned long long n) { return {static_cast<std::
 SimTime time_of(const Topology& net, const Nccl& nccl, Bytes size, Fidelity fidelity, Protocol protocol,
                 std::uint32_t channels = 64) {
     PredictOptions options{.fidelity = fidelity, .pins = {}};
+    options.pins.algorithm = "Ring";
     options.pins.protocol = protocol;
     options.pins.most_channels = channels;
     const Workload job = in_turn({{"ring", Collective::all_reduce, size}});
@@ -89,6 +90,7 @@ TEST_CASE("every cut carries 2(R-1)/R of the size, in both fidelities") {
     const auto fidelity = GENERATE(Fidelity::stream, Fidelity::chunk);
     const auto protocol = GENERATE(Protocol::ll128, Protocol::simple);
     PredictOptions options{.fidelity = fidelity, .pins = {}};
+    options.pins.algorithm = "Ring";
     options.pins.protocol = protocol;
     const Workload job = in_turn({{"ring", Collective::all_reduce, Bytes{12'345'678}}});
     const Prediction p = predict(net, toy::everyone(net), job, catalogue.nccl(), options);
@@ -141,7 +143,9 @@ TEST_CASE("no ring is faster than its closed form") {
     const Topology net = build_topology(catalogue.cluster(words));
     for (std::int64_t size = 1; size < (std::int64_t{1} << 35); size = size * 5 + 3) {
         const Workload job = in_turn({{"ring", Collective::all_reduce, Bytes{size}}});
-        const CallPrediction call = predict(net, toy::everyone(net), job, nccl, {}).calls.front();
+        PredictOptions options;
+        options.pins.algorithm = "Ring";
+        const CallPrediction call = predict(net, toy::everyone(net), job, nccl, options).calls.front();
         CHECK(call.time() >= call.closed_form);
     }
 }

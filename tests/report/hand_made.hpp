@@ -10,6 +10,12 @@ inline ReportedCall call(const std::string& name, Bytes size, SimTime started, S
     const SimTime rest = time - 10_us;
     const SimTime waiting{rest.fs * 2 / 5};
     return {.predicted = {.call = {name, Collective::all_reduce, size},
+                          .collective = Collective::all_reduce,
+                          .kind = "all_reduce",
+                          .job = {},
+                          .role = {},
+                          .ranks = 4,
+                          .times = 1,
                           .algorithm = "Ring",
                           .protocol = Protocol::ll128,
                           .channels = 16,

@@ -22,6 +22,7 @@ double busbw(Spreading spreading, std::uint64_t seed, const std::vector<std::uin
         for (std::uint32_t g = 0; g < 8; ++g) placement.push_back({DomainId{machine}, g});
     const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 34}}});
     PredictOptions options;
+    options.pins.algorithm = "Ring";
     options.pins.protocol = Protocol::simple;
     return predict(net, group_of(net, placement), job, catalogue.nccl(), options)
         .calls[0]

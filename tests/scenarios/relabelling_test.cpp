@@ -16,6 +16,11 @@
 namespace fmsim {
 namespace {
 
+const Nccl& catalogue_nccl() {
+    static const Nccl nccl = Catalogue::shipped().nccl();
+    return nccl;
+}
+
 class Dice {
 public:
     explicit Dice(std::uint64_t seed) : state_(seed * 2 + 1) {}
@@ -47,6 +52,7 @@ struct Case {
     std::uint64_t seed{};
     RailPolicy policy{};
     std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks;  // the number of a domain, a GPU
+    Collective collective{};
     Bytes size;
     Fidelity fidelity{};
 };
@@ -80,6 +86,7 @@ Case random_case(Dice& dice) {
     for (const std::uint32_t domain : order)
         for (std::uint32_t g = 0; g < each; ++g) made.ranks.push_back({domain, g});
     if (made.ranks.size() < 2) made.ranks.push_back({0, each});
+    made.collective = kCollectives[dice.below(static_cast<std::uint32_t>(kCollectives.size()))];
     made.size = {std::int64_t{1} << (10 + dice.below(20))};
     made.fidelity = dice.below(8) == 0 && made.ranks.size() <= 16 ? Fidelity::chunk : Fidelity::stream;
     return made;
@@ -100,7 +107,6 @@ Case relabelled(Case other, Dice& dice) {
 }
 
 SimTime time_of(const Case& of, const std::string& name) {
-    static const Nccl nccl = Catalogue::shipped().nccl();
     Cluster cluster{.name = name, .blocks = {}, .network = {}, .faults = {}};
     cluster.network = {.layers = {of.layer}, .seed = of.seed};
     cluster.rail_policy = of.policy;
@@ -120,8 +126,8 @@ SimTime time_of(const Case& of, const std::string& name) {
     Placement placement;
     for (const auto& [domain, gpu] : of.ranks) placement.push_back({where[domain], gpu});
     const Topology net = build_topology(cluster);
-    const Workload job = in_turn({{"call", Collective::all_reduce, of.size}});
-    return predict(net, group_of(net, placement), job, nccl, {.fidelity = of.fidelity, .pins = {}}).end;
+    const Workload job = in_turn({{"call", of.collective, of.size}});
+    return predict(net, group_of(net, placement), job, catalogue_nccl(), {.fidelity = of.fidelity, .pins = {}}).end;
 }
 
 // Machines of two GPUs with a NIC each, every NIC on any of three leaves, any number of cables from a leaf to a spine.
@@ -163,9 +169,10 @@ SimTime time_of(const Wiring& wiring, bool switches_first) {
     for (const DomainId d : domain)
         for (std::uint32_t g = 0; g < 2; ++g) placement.push_back({d, g});
     PredictOptions options;
+    options.pins.algorithm = "Ring";
     options.pins.protocol = Protocol::simple;
     const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{1 << 30}}});
-    return predict(net, group_of(net, placement), job, toy::nccl(), options).end;
+    return predict(net, group_of(net, placement), job, catalogue_nccl(), options).end;
 }
 
 }  // namespace
@@ -187,7 +194,7 @@ TEST_CASE("other numbers and names for alike things leave the time as it is") {
     const Case made = random_case(dice);
     const SimTime time = time_of(made, "first");
     const SimTime again = time_of(relabelled(made, dice), "second");
-    CAPTURE(made.ranks.size(), made.leaves.size(), made.size.count, made.layer.rail_optimized, made.layer.uplinks);
+    CAPTURE(name(made.collective), made.ranks.size(), made.leaves.size(), made.size.count, made.layer.rail_optimized, made.layer.uplinks);
     CHECK(std::abs(static_cast<double>(time.fs - again.fs)) <=
           1e-9 * static_cast<double>(time.fs) + static_cast<double>(made.ranks.size()));
 }
