@@ -23,14 +23,21 @@ namespace fmsim {
 struct PredictOptions {
     Fidelity fidelity = Fidelity::stream;
     Pins pins;
-    bool fold = true;  // in `stream`: what behaves alike is simulated once (docs/models/folding.md)
+    bool fold = true;    // in `stream`: what behaves alike is simulated once (docs/models/folding.md)
+    double stretch = 1;  // of all bytes: a check of how much a prediction moves when they hardly do
 };
 
-// How much a folded run had to do.
+// How much a folded run had to do, and what told the classes apart.
 struct Folding {
+    // Domains that behave alike, and what first told them from the first class of the same type.
+    struct DomainClass {
+        DomainId first;
+        std::uint32_t count{};
+        std::string apart;  // empty: the first of its type
+    };
     std::uint32_t ranks{}, rank_classes{};
     std::uint32_t groups{}, group_classes{};
-    std::uint32_t domains{}, domain_classes{};
+    std::vector<DomainClass> domains;
 };
 
 // One operation of a program. Where it happens many times (on several groups, on each rank), the slowest of them.

@@ -70,6 +70,26 @@ struct RunReport {
 };
 std::string write(const RunReport& report, Format format);
 
+// What a folded run made of a workload; and whether its prediction can be trusted, where that was checked.
+struct FoldingReport {
+    std::string cluster;
+    std::optional<Folding> folding;  // none: it was not folded
+    SimTime end;
+    struct Check {
+        SimTime unfolded;
+        SimTime perturbed;  // with all bytes 1e-12 more
+    };
+    std::optional<Check> check;
+    Provenance provenance;
+};
+std::string write(const FoldingReport& report, Format format);
+// The check's two figures as parts of the time, and whether both are below 1e-9.
+struct Trust {
+    double folded_off{}, perturbed_off{};
+    bool holds() const { return folded_off <= 1e-9 && perturbed_off <= 1e-9; }
+};
+Trust trust_of(const FoldingReport& report);
+
 // A cluster as it is: what it is made of, and how much can flow across its cuts.
 struct NamedCut {
     std::string name;

@@ -9,8 +9,9 @@ namespace {
 template <class Begin>
 InstanceId owner(const Topology& topology, std::uint32_t id, Begin begin) {
     const auto& rows = topology.instances.rows;
-    const auto after = std::upper_bound(rows.begin(), rows.end(), id,
-                                        [&](std::uint32_t wanted, const InstanceBlock& row) { return wanted < begin(row); });
+    const auto after =
+        std::upper_bound(rows.begin(), rows.end(), id,
+                         [&](std::uint32_t wanted, const InstanceBlock& row) { return wanted < begin(row); });
     return {static_cast<std::uint32_t>(after - rows.begin()) - 1};
 }
 

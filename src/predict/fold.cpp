@@ -13,11 +13,14 @@
 //   4 domains, ring over all: one colour.   One slow NIC in domain 2: its colour differs; the others stay together,
 //   since the group has one colour and nobody's distance to domain 2 counts.
 //
-// Source: design.md's folding, after Grohe, Kersting, Mladenov and Selman (ESA 2014). Cost: O(rounds x ranks x families).
+// Source: design.md's folding, after Grohe, Kersting, Mladenov and Selman (ESA 2014). Cost: O(rounds x ranks x
+// families).
 #include "fold.hpp"
 
 #include <algorithm>
 #include <map>
+
+#include <fmt/format.h>
 
 namespace fmsim {
 namespace {
@@ -60,14 +63,14 @@ public:
         sort_ranks();
     }
 
-    // False when messages cannot be folded.
-    bool run() {
+    void run() {
+        first_domains_ = domains_;
         for (std::size_t classes = 0;;) {
             colour_groups();
             colour_domains();
             colour_switches();
             const std::size_t now = distinct(domains_);
-            if (now == classes) return true;
+            if (now == classes) return;
             classes = now;
         }
     }
@@ -79,10 +82,10 @@ private:
         auto operator<=>(const Seat&) const = default;
     };
     struct JobVertices {
-        std::vector<std::vector<std::vector<std::uint32_t>>> members;  // of a family, of a group
-        std::vector<std::vector<std::uint32_t>> first_group;           // of a family: number among groups_
-        std::vector<std::vector<std::uint32_t>> part_of;               // of a family, of a rank; kNoClass: none
-        std::vector<std::uint32_t> program;                            // of a rank
+        std::vector<std::vector<std::vector<std::uint32_t>>> members;   // of a family, of a group
+        std::vector<std::vector<std::uint32_t>> first_group;            // of a family: number among groups_
+        std::vector<std::vector<std::uint32_t>> part_of;                // of a family, of a rank; kNoClass: none
+        std::vector<std::uint32_t> program;                             // of a rank
         std::vector<std::vector<std::pair<bool, std::int64_t>>> peers;  // of a program: distinct ones
     };
 
@@ -101,13 +104,15 @@ private:
     }
     FoldedJob folded_job(std::uint32_t job, const LinkClasses& links) const;
     LinkClasses link_classes() const;
+    std::vector<std::string> reasons(const LinkClasses& links) const;
+    std::string reason(std::uint32_t domain, std::uint32_t other) const;
 
     const Topology& topology_;
     const Workload& workload_;
     const std::vector<Placement>& placements_;
     const bool counts_;
-    std::vector<Colour> domains_;
-    std::vector<std::vector<Colour>> switches_;  // of a layer
+    std::vector<Colour> domains_, first_domains_;  // now, and before the first round
+    std::vector<std::vector<Colour>> switches_;    // of a layer
     std::vector<JobVertices> jobs_;
     std::vector<GroupVertex> groups_;
     std::vector<PartVertex> parts_;
@@ -244,7 +249,8 @@ void Refinement::colour_domains() {
     std::vector<Colour> now(domains_.size());
     for (std::uint32_t d = 0; d < domains_.size(); ++d) {
         Colour colour = domains_[d];
-        for (std::uint32_t s = first_seat_[d]; s < first_seat_[d + 1]; ++s) colour = mix(colour, seat_colour(seats_[s]));
+        for (std::uint32_t s = first_seat_[d]; s < first_seat_[d + 1]; ++s)
+            colour = mix(colour, seat_colour(seats_[s]));
         const InstanceId first = topology_.first_instance[DomainId{d}];
         for (std::uint32_t i = 0; counts_ && i < topology_.type_of(DomainId{d}).instances; ++i) {
             std::uint32_t above = first.value + i;
@@ -267,7 +273,8 @@ void Refinement::colour_switches() {
     }
     for (std::uint32_t l = 0; l < switches_.size(); ++l) {
         std::vector<Colour> sums(switches_[l].size());
-        for (std::uint32_t child = 0; child < below.size(); ++child) sums[topology_.above(l, child)] += mix(3, below[child]);
+        for (std::uint32_t child = 0; child < below.size(); ++child)
+            sums[topology_.above(l, child)] += mix(3, below[child]);
         for (std::uint32_t s = 0; s < sums.size(); ++s) switches_[l][s] = mix(switches_[l][s], sums[s]);
         below = switches_[l];
     }
@@ -338,7 +345,8 @@ FoldedJob Refinement::folded_job(std::uint32_t job, const LinkClasses& links) co
                 bool alike = true;
                 const PartVertex& first = parts_[group.first_part];
                 for (std::uint32_t p = group.first_part; p < group.end_part; ++p)
-                    alike = alike && parts_[p].shape == first.shape && domains_[parts_[p].domain] == domains_[first.domain];
+                    alike =
+                        alike && parts_[p].shape == first.shape && domains_[parts_[p].domain] == domains_[first.domain];
                 family.classes.push_back({g, 0, alike});
             }
             ++family.classes[its_class].count;
@@ -347,9 +355,45 @@ FoldedJob Refinement::folded_job(std::uint32_t job, const LinkClasses& links) co
     return folded;
 }
 
+// What first differs between two domains of one type, in the order in which colours take it in.
+std::string Refinement::reason(std::uint32_t domain, std::uint32_t other) const {
+    if (first_domains_[domain] != first_domains_[other]) return "a device is broken";
+    const std::uint32_t seats = first_seat_[domain + 1] - first_seat_[domain];
+    if (seats != first_seat_[other + 1] - first_seat_[other]) return "another number of ranks";
+    for (std::uint32_t s = 0; s < seats; ++s) {
+        const Seat& a = seats_[first_seat_[domain] + s];
+        const Seat& b = seats_[first_seat_[other] + s];
+        const JobVertices& job = jobs_[a.job];
+        if (a.gpu != b.gpu || a.job != b.job) return "ranks on other GPUs";
+        if (job.program[a.rank] != job.program[b.rank]) return fmt::format("another program on GPU {}", a.gpu);
+        for (std::size_t f = 0; f < job.part_of.size(); ++f) {
+            const std::uint32_t left = job.part_of[f][a.rank], right = job.part_of[f][b.rank];
+            const std::string& family = workload_.jobs[a.job].groups[f].name;
+            if ((left == kNoClass) != (right == kNoClass)) return "membership in " + family;
+            if (left == kNoClass) continue;
+            if (parts_[left].shape != parts_[right].shape) return "another place in the rings or trees of " + family;
+            if (groups_[group_of_part_[left]].colour != groups_[group_of_part_[right]].colour)
+                return "its group of " + family + " has other members";
+        }
+    }
+    return counts_ ? "another switch above" : "ranks that it sends to or receives from";
+}
+
+std::vector<std::string> Refinement::reasons(const LinkClasses& links) const {
+    std::vector<std::string> all;
+    std::map<std::uint32_t, std::uint32_t> first;  // of a machine type: its first class
+    for (std::uint32_t c = 0; c < links.first.size(); ++c) {
+        const std::uint32_t block = topology_.instances[topology_.first_instance[links.first[c]]].block;
+        const auto [known, fresh] = first.try_emplace(block, c);
+        all.push_back(fresh ? std::string() : reason(links.first[c].value, links.first[known->second].value));
+    }
+    return all;
+}
+
 Fold Refinement::result() {
     colour_groups();
-    Fold folded{.links = link_classes(), .jobs = {}};
+    Fold folded{.links = link_classes(), .jobs = {}, .apart = {}};
+    folded.apart = reasons(folded.links);
     for (std::uint32_t job = 0; job < jobs_.size(); ++job) folded.jobs.push_back(folded_job(job, folded.links));
     return folded;
 }
@@ -365,7 +409,8 @@ bool hashes(const Topology& topology) {
 std::optional<Fold> fold(const Topology& topology, const Workload& workload, const std::vector<Placement>& placements,
                          const PartRoles& roles_of) {
     const auto& layers = topology.cluster.network.layers;
-    const bool rails = std::any_of(layers.begin(), layers.end(), [](const NetworkLayer& l) { return l.rail_optimized; });
+    const bool rails =
+        std::any_of(layers.begin(), layers.end(), [](const NetworkLayer& l) { return l.rail_optimized; });
     if (topology.cluster.graph || rails || (network_counts(topology) && hashes(topology))) return {};
     Refinement refinement(topology, workload, placements, roles_of);
     refinement.run();

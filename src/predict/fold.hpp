@@ -40,6 +40,7 @@ struct FoldedJob {
 struct Fold {
     LinkClasses links;
     std::vector<FoldedJob> jobs;
+    std::vector<std::string> apart;  // of each class of domains: see Folding::DomainClass
 };
 
 // What each part of a group is to the group, beyond which of its GPUs take part: parts with equal roles and equal GPUs

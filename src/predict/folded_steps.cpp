@@ -39,10 +39,10 @@ public:
     }
 
     std::optional<FoldedSteps> make() {
-        auto found = fold(topology_, workload_, placements_, [this](const Group& group, std::uint32_t job,
-                                                                    std::uint32_t family) {
-            return roles_of(group, job, family);
-        });
+        auto found = fold(topology_, workload_, placements_,
+                          [this](const Group& group, std::uint32_t job, std::uint32_t family) {
+                              return roles_of(group, job, family);
+                          });
         if (!found || !worth_it(*found)) return {};
         fold_ = &*found;
         FoldedSteps folded;
@@ -61,10 +61,9 @@ private:
         for (const Program& program : job.programs)
             for (const Operation& operation : program.operations)
                 if (const auto* call = std::get_if<CollectiveCall>(&operation.action))
-                    if (!call->pair_bytes.empty() ||
-                        seen.insert({call->group, call->collective, call->size.count, call->root, call->algorithm,
-                                     call->protocol})
-                            .second)
+                    if (!call->pair_bytes.empty() || seen.insert({call->group, call->collective, call->size.count,
+                                                                  call->root, call->algorithm, call->protocol})
+                                                         .second)
                         calls[call->group].push_back(call);
         return calls;
     }
@@ -100,7 +99,7 @@ bool FoldedMaker::crosses(const Group& group) const {
                        [&](const Group::Part& part) { return topology_.type_of(part.domain).several.crosses_nics; });
 }
 
-// How far up the network two neighbours of a ring have to climb to each other.
+// How far up the network two parts have to climb to each other: to the layers' switch, or beyond the last layer.
 std::uint64_t FoldedMaker::layers_between(const Group& group, std::uint32_t a, std::uint32_t b) const {
     std::uint32_t left = topology_.first_instance[group.parts[a].domain].value;
     std::uint32_t right = topology_.first_instance[group.parts[b].domain].value;
@@ -109,7 +108,7 @@ std::uint64_t FoldedMaker::layers_between(const Group& group, std::uint32_t a, s
         left = topology_.above(static_cast<std::uint32_t>(layer), left);
         right = topology_.above(static_cast<std::uint32_t>(layer), right);
     }
-    return layer;
+    return left == right ? layer : layer + 1;
 }
 
 std::uint64_t FoldedMaker::ring_role(const Group& group, std::uint32_t part) const {
@@ -130,7 +129,7 @@ std::uint64_t FoldedMaker::own_role(const Group& group, std::uint32_t part) cons
     if (!network_counts(topology_)) return role;
     for (std::uint32_t before = 0; before < part; ++before)
         if (const std::uint64_t layer = layers_between(group, before, part);
-            layer < topology_.cluster.network.layers.size())
+            layer <= topology_.cluster.network.layers.size())
             role = join(join(role, before), layer);
     return role;
 }
@@ -173,7 +172,9 @@ bool FoldedMaker::worth_it(const Fold& folded) const {
 }
 
 Folding FoldedMaker::summary() const {
-    Folding sum{.domains = topology_.domains(), .domain_classes = static_cast<std::uint32_t>(fold_->links.first.size())};
+    Folding sum;
+    for (std::size_t c = 0; c < fold_->links.first.size(); ++c)
+        sum.domains.push_back({fold_->links.first[c], fold_->links.count[c], fold_->apart[c]});
     for (const FoldedJob& job : fold_->jobs) {
         for (const RankClass& ranks : job.ranks) sum.ranks += ranks.count;
         sum.rank_classes += static_cast<std::uint32_t>(job.ranks.size());
@@ -272,8 +273,7 @@ Step FoldedMaker::message_step(std::uint32_t j, const Task& task, StepOrigin& or
     for (const Send& send : transfers.sends) {
         const std::int64_t to = send.to.relative ? ((sender + send.to.rank) % ranks + ranks) % ranks : send.to.rank;
         if (folded.class_of[static_cast<std::size_t>(to)] != task.ranks[1]) continue;
-        const Group& ends =
-            schedules_.group({placements_[j][sender], placements_[j][static_cast<std::size_t>(to)]});
+        const Group& ends = schedules_.group({placements_[j][sender], placements_[j][static_cast<std::size_t>(to)]});
         origin.group = &ends;
         origin.ranks = 2;
         origin.times = folded.ranks[task.ranks[0]].count;

@@ -130,12 +130,13 @@ Prediction predict(const Topology& topology, const std::vector<Placement>& place
         folded = folded_steps(topology, workload, placements, schedules);
     if (folded) {
         made = std::move(folded->made);
-        prediction.folding = folded->folding;
+        prediction.folding = std::move(folded->folding);
         prediction.lowered = lower_folded(topology, made.steps, folded->links);
     } else {
         made = all_steps(topology, workload, placements, schedules);
         prediction.lowered = lower(topology, made.steps, options.fidelity);
     }
+    for (double& work : prediction.lowered.system.work.rows) work *= options.stretch;
     prediction.timeline = run(prediction.lowered.system);
     prediction.end = prediction.timeline.end;
     CallReader(topology, workload, made, prediction).read();

@@ -1,8 +1,8 @@
 // Folded equals unfolded, over random workloads, clusters, placements and faults.
 #include <random>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "fmsim/formats.hpp"
 #include "fmsim/predict.hpp"
@@ -32,7 +32,8 @@ Cluster cluster_of(Random& random, bool symmetric, std::uint32_t instances) {
     cluster.blocks[0].count = instances;
     if (symmetric) return cluster;
     if (below(random, 2) == 0)
-        cluster.network.layers = {{.name = "leaf", .children = 1 + below(random, 3), .oversubscription = one_of(random, {1.0, 2.0})}};
+        cluster.network.layers = {
+            {.name = "leaf", .children = 1 + below(random, 3), .oversubscription = one_of(random, {1.0, 2.0})}};
     const std::uint32_t faults = below(random, 3);
     for (std::uint32_t i = 0; i < faults; ++i)
         cluster.faults.push_back({.kind = one_of(random, {DeviceKind::nic, DeviceKind::gpu}),
@@ -55,11 +56,11 @@ Operation collective(Random& random, std::uint32_t family, std::uint32_t number)
             .stream = one_of<const char*>(random, {"", "", "side"}),
             .after = {},
             .start = {},
-            .action = CollectiveCall{
-                .collective = one_of(random, {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
-                                              Collective::all_to_all, Collective::broadcast}),
-                .size = {std::int64_t{1} << (10 + below(random, 17))},
-                .group = family}};
+            .action = CollectiveCall{.collective = one_of(random, {Collective::all_reduce, Collective::all_gather,
+                                                                   Collective::reduce_scatter, Collective::all_to_all,
+                                                                   Collective::broadcast}),
+                                     .size = {std::int64_t{1} << (10 + below(random, 17))},
+                                     .group = family}};
 }
 
 // Tensor groups inside machines, data groups across them, computing between; now and then a pipeline of two stages.
@@ -72,11 +73,12 @@ Job job_of(Random& random, std::uint32_t ranks, std::uint32_t number) {
     const std::uint32_t operations = 2 + below(random, 5);
     for (std::uint32_t i = 0; i < operations; ++i) {
         if (below(random, 3) == 0)
-            program.operations.push_back({.name = fmt::format("operation {}", i),
-                                          .stream = "",
-                                          .after = {},
-                                          .start = {},
-                                          .action = Compute{.duration = SimTime{std::int64_t{1000} * (1 + below(random, 1'000'000))}}});
+            program.operations.push_back(
+                {.name = fmt::format("operation {}", i),
+                 .stream = "",
+                 .after = {},
+                 .start = {},
+                 .action = Compute{.duration = SimTime{std::int64_t{1000} * (1 + below(random, 1'000'000))}}});
         else
             program.operations.push_back(collective(random, below(random, 2), i));
     }
@@ -90,14 +92,16 @@ Job job_of(Random& random, std::uint32_t ranks, std::uint32_t number) {
     job.programs[0].operations.push_back({.name = "send", .action = Transfers{.sends = {{{true, half}, size}}}});
     job.programs[1].operations.push_back({.name = "receive", .action = Transfers{.receives = {{{true, -half}, size}}}});
     for (Program& each : job.programs)
-        each.operations.push_back({.name = "sum", .action = CollectiveCall{.collective = Collective::all_reduce, .size = {1 << 22}, .group = 0}});
+        each.operations.push_back(
+            {.name = "sum",
+             .action = CollectiveCall{.collective = Collective::all_reduce, .size = {1 << 22}, .group = 0}});
     return job;
 }
 
 Drawn drawn(std::uint32_t seed) {
     Random random(seed);
     Drawn made{.symmetric = seed % 2 == 0};
-    const std::uint32_t instances = 2 + below(random, 5);
+    const std::uint32_t instances = 2 + below(random, 7);
     made.cluster = cluster_of(random, made.symmetric, instances);
     const std::uint32_t jobs = made.symmetric ? 1 : 1 + below(random, 2);
     for (std::uint32_t j = 0; j < jobs; ++j) made.workload.jobs.push_back(job_of(random, instances * 8, j));
@@ -107,7 +111,8 @@ Drawn drawn(std::uint32_t seed) {
 std::vector<Placement> places_of(const Topology& net, const Drawn& made, std::uint32_t seed) {
     std::vector<Placement> placements;
     for (std::size_t j = 0; j < made.workload.jobs.size(); ++j)
-        placements.push_back(made.symmetric || seed % 3 == 0 ? linear_placement(net, 0, 0) : random_placement(net, 0, 0, seed + j));
+        placements.push_back(made.symmetric || seed % 3 == 0 ? linear_placement(net, 0, 0)
+                                                             : random_placement(net, 0, 0, seed + j));
     return placements;
 }
 
@@ -115,7 +120,8 @@ std::vector<Placement> places_of(const Topology& net, const Drawn& made, std::ui
 
 TEST_CASE("folded equals unfolded, and symmetric workloads do fold") {
     static const Nccl nccl = Catalogue::shipped().nccl();
-    const std::uint32_t seeds = std::getenv("FMSIM_FOLDS") != nullptr ? static_cast<std::uint32_t>(std::atoi(std::getenv("FMSIM_FOLDS"))) : 60;
+    const std::uint32_t seeds =
+        std::getenv("FMSIM_FOLDS") != nullptr ? static_cast<std::uint32_t>(std::atoi(std::getenv("FMSIM_FOLDS"))) : 60;
     for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
         const Drawn made = drawn(seed);
         const Topology net = build_topology(made.cluster);
@@ -130,7 +136,8 @@ TEST_CASE("folded equals unfolded, and symmetric workloads do fold") {
         folded = predict(net, placements, made.workload, nccl, {.fold = true});
         INFO("seed " << seed << ": " << net.cluster.name << " x " << net.domains());
         const auto activities = static_cast<double>(whole.lowered.system.activities());
-        CHECK(std::abs(static_cast<double>(folded.end.fs - whole.end.fs)) <= 1e-9 * static_cast<double>(whole.end.fs) + activities);
+        CHECK(std::abs(static_cast<double>(folded.end.fs - whole.end.fs)) <=
+              1e-9 * static_cast<double>(whole.end.fs) + activities);
         REQUIRE(folded.calls.size() == whole.calls.size());
         for (std::size_t i = 0; i < folded.calls.size(); ++i) {
             INFO(whole.calls[i].call.name << " " << whole.calls[i].kind << " " << whole.calls[i].algorithm);
