@@ -50,12 +50,11 @@ int run_workload(const Options& options) {
     const ScenarioOptions words = completed(options.scenario, work);
     if (options.print_scenario) {
         work.scenario = words_of(words);
+        add_environment(work, words);
         emit(options.output, to_workload_file(work));
         return kGood;
     }
-    Scenario scenario = make_scenario(placed(words, work.jobs.front()));
-    for (const auto& [variable, value] : work.environment)
-        set_nccl_variable(variable + "=" + value, scenario.predict.pins);
+    const Scenario scenario = make_scenario(placed(words, work.jobs.front()), work.environment);
     std::vector<Placement> placements;
     for (const Job& job : work.jobs) placements.push_back(placement_of(scenario.topology, placed(words, job)));
     const Prediction prediction = predict_file(scenario, placements, work, text, options.workload);
@@ -69,9 +68,10 @@ int run_workload(const Options& options) {
                      .end = prediction.end,
                      .operations = {},
                      .links = findings.links,
-                     .provenance = provenance(scenario, text)};
+                     .provenance = {}};
     for (std::size_t i = 0; i < prediction.calls.size(); ++i)
         report.operations.push_back(report_call(prediction.calls[i], findings.calls[i]));
+    report.provenance = provenance(scenario, text, report.operations);
     emit(options.output, write(report, options.output.format));
     return kGood;
 }
