@@ -36,6 +36,17 @@ Prediction predict_file(const Scenario& scenario, const std::vector<Placement>& 
     }
 }
 
+// Those that operations name, beside the workload file.
+void add_algorithm_files(Scenario& scenario, const Workload& work, const std::string& file) {
+    const auto slash = file.rfind('/');
+    const std::string folder = slash == std::string::npos ? "" : file.substr(0, slash);
+    for (const Job& job : work.jobs)
+        for (const Program& program : job.programs)
+            for (const Operation& operation : program.operations)
+                if (const auto* const call = std::get_if<CollectiveCall>(&operation.action))
+                    add_algorithm_file(scenario, call->algorithm, folder);
+}
+
 // All GPUs that some job has, in order.
 Placement together(const std::vector<Placement>& placements) {
     if (placements.size() == 1) return placements.front();
@@ -54,7 +65,8 @@ int run_workload(const Options& options) {
         emit(options.output, to_workload_file(work));
         return kGood;
     }
-    const Scenario scenario = make_scenario(placed(words, work.jobs.front()), work.environment);
+    Scenario scenario = make_scenario(placed(words, work.jobs.front()), work.environment);
+    add_algorithm_files(scenario, work, options.workload);
     std::vector<Placement> placements;
     for (const Job& job : work.jobs) placements.push_back(placement_of(scenario.topology, placed(words, job)));
     const Prediction prediction = predict_file(scenario, placements, work, text, options.workload);

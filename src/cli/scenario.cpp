@@ -37,7 +37,7 @@ void add_group_options(CLI::App& command, ScenarioOptions& options) {
             "linear (default), packed or spread over leaves, random:SEED, hosts:FILE with a host a line, or list:FILE "
             "with a rank a line: a host and its GPU's number")
         ->option_text("PLACEMENT");
-    command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO)")->option_text("NAME");
+    command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO), or a file of MSCCL's XML")->option_text("NAME");
     command.add_option("--proto", options.protocol, "pin the protocol: LL, LL128 or Simple (NCCL_PROTO)")
         ->option_text("NAME");
     command.add_option("--max-channels", options.most_channels, "use at most N channels (NCCL_MAX_NCHANNELS)")
@@ -178,12 +178,22 @@ Scenario make_scenario(const ScenarioOptions& options, const Environment& enviro
         set_variable(variable, scenario.predict.pins);
         scenario.words += variable + "\n";
     }
+    add_algorithm_file(scenario, options.algorithm, "");
     if (options.most_channels != 0) scenario.predict.pins.most_channels = options.most_channels;
     return scenario;
 }
 
 ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding) {
     return {.predicted = predicted, .finding = finding, .measured_us = {}};
+}
+
+void add_algorithm_file(Scenario& scenario, const std::string& word, const std::string& folder) {
+    auto& known = scenario.predict.pins.custom;
+    if (!word.ends_with(".xml") || known.contains(word)) return;
+    const std::string path = folder.empty() || word.starts_with('/') ? word : folder + "/" + word;
+    const std::string text = read_file(path);
+    known[word] = std::make_shared<const CustomAlgorithm>(parse_msccl(text, path));
+    scenario.words += hash_of(text) + "\n";
 }
 
 namespace {

@@ -60,6 +60,9 @@ Cluster cluster_of(const std::string& words);
 using Environment = std::vector<std::pair<std::string, std::string>>;
 Scenario make_scenario(const ScenarioOptions& options, const Environment& environment = {});
 
+// An algorithm that is a file, MSCCL's XML in `folder` (empty: here), is read once; other names are left alone.
+void add_algorithm_file(Scenario& scenario, const std::string& word, const std::string& folder);
+
 // The GPUs that the words ask for.
 Placement placement_of(const Topology& topology, const ScenarioOptions& options);
 

@@ -98,12 +98,18 @@ Step StepMaker::collective(const Placement& placement, const Task& task, const C
     const Pins pins = with(pins_, call);
     const Choice choice = choose(call.collective, call.size, topology_, members, nccl_, pins);
     const Bytes size = moved(call.collective, call.size);
-    Schedule schedule = choice.algorithm->plan(topology_, members,
-                                               request_of(choice, size, call.root, topology_, members, nccl_, pins));
+    Schedule schedule = plan(choice, call.collective, topology_, members,
+                             request_of(choice, size, call.root, topology_, members, nccl_, pins));
     if (equal) {
         const Schedule& kept = schedules_.emplace(asked, std::move(schedule)).first->second;
         return {.after = {}, .not_before = {}, .takes = {}, .schedule = &kept, .group = &members};
     }
+    if (!schedule.exchange)
+        throw InputError({{.file = "",
+                           .line = 0,
+                           .pointer = "",
+                           .expected = "expected parts of one size for the algorithm of a file",
+                           .found = "pair_sizes"}});
     schedule.exchange->each = 0;
     schedule.exchange->messages = unequal_messages(call);
     unequal_.push_back(std::move(schedule));
@@ -116,9 +122,11 @@ Step StepMaker::transfer(const Placement& placement, const Task& task) {
     const auto known = schedules_.find(asked);
     if (known != schedules_.end())
         return {.after = {}, .not_before = {}, .takes = {}, .schedule = &known->second, .group = &ends};
-    const Choice choice = choose(Collective::send_recv, task.size, topology_, ends, nccl_, pins_);
+    Pins pins = pins_;
+    pins.algorithm.reset();  // of collectives
+    const Choice choice = choose(Collective::send_recv, task.size, topology_, ends, nccl_, pins);
     Schedule schedule =
-        choice.algorithm->plan(topology_, ends, request_of(choice, task.size, 0, topology_, ends, nccl_, pins_));
+        plan(choice, Collective::send_recv, topology_, ends, request_of(choice, task.size, 0, topology_, ends, nccl_, pins));
     schedule.exchange->messages.clear();
     if (task.size.count > 0) schedule.exchange->messages = {{0, 1, static_cast<double>(task.size.count)}};
     const Schedule& kept = schedules_.emplace(asked, std::move(schedule)).first->second;
