@@ -17,11 +17,12 @@ namespace fmsim {
 // Where the time of a call went. The three add up to it.
 struct CallFinding {
     std::string limited_by;  // "EFA", "NVLink", "PCIe", "channels" (the copy rate of their SMs),
-                             // "latency" where less than half the time goes to bytes, "nothing" for 0 bytes
+                             // "latency" where less than half the time goes to bytes, "nothing" for 0 bytes,
+                             // "compute" and "delay" of operations that are no communication
     std::string busiest;     // the link that held it, by name; empty when none did
     SimTime launch;          // of the kernel
     SimTime waiting;         // latencies, filling and draining of the pipeline
-    SimTime working;         // the busiest stage moves bytes
+    SimTime working;         // the busiest stage moves bytes; of compute all of it
 };
 
 // The busiest link of each kind, over the whole run.

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -246,6 +248,8 @@ struct Pins {
     std::optional<std::vector<TunerRule>> tuner_rules;   // NCCL_TUNER_CONFIG_FILE: then the AWS tuner is not loaded
     bool aws_tuner = true;                               // false: NCCL alone
     bool pxn = true;                                     // NCCL_PXN_DISABLE=1: false
+    // Algorithms from files, by the word that `algorithm` has for each.
+    std::map<std::string, std::shared_ptr<const CustomAlgorithm>, std::less<>> custom{};
 };
 
 // What communicator of NCCL a group is: its graphs as published or by NCCL's rules, its channels and buffers.
@@ -338,6 +342,7 @@ std::vector<TransferRound> transfer_rounds(const Communicator& communicator, std
 
 struct Choice {
     const Algorithm* algorithm{};
+    const CustomAlgorithm* custom{};  // instead of it
     Protocol protocol{};
     std::uint32_t channels{};  // to split over
     Bytes chunk;               // data
@@ -353,6 +358,10 @@ Choice choose(Collective collective, Bytes size, const Topology& topology, const
 
 // The bytes a call moves: its size, or a barrier's one element.
 Bytes moved(Collective collective, Bytes size);
+
+// The schedule of a choice.
+Schedule plan(const Choice& choice, Collective collective, const Topology& topology, const Group& group,
+              const PlanRequest& request);
 
 // A choice as a request for a schedule.
 PlanRequest request_of(const Choice& choice, Bytes size, std::uint32_t root, const Topology& topology,

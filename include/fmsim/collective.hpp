@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -166,6 +167,26 @@ struct PlanRequest {
     const NcclShape* shape{};
     Bytes simple_buffer;  // NCCL_BUFFSIZE of the platform
 };
+
+// A schedule that somebody wrote: MSCCL's XML (formats.hpp reads it). Its transfers are between positions of a group.
+struct CustomAlgorithm {
+    std::string name;
+    Collective does{};
+    Protocol protocol{};
+    std::uint32_t ranks{};
+    std::uint32_t blocks{};    // that the size is cut into
+    std::uint32_t channels{};  // as the file counts them
+    struct Connection {
+        std::uint32_t from{};
+        std::uint32_t to{};
+    };
+    std::vector<Connection> hops;  // of the pattern
+    std::shared_ptr<const Pattern> pattern;
+};
+// One channel with all connections, since transfers on one may wait for those on another. Throws InputError for a group
+// of another size, another collective, or two ranks without NVLink in one domain.
+Schedule plan_custom(const CustomAlgorithm& custom, Collective collective, const Topology& topology, const Group& group,
+                     PlanRequest request);
 
 // Channels of a ring that NCCL builds on this group: its search result, doubled.
 std::uint32_t ring_channels(const Topology& topology, const Group& group);

@@ -49,6 +49,7 @@ struct CallPrediction {
     std::string role;
     std::uint32_t ranks{};  // that take part
     std::uint32_t times{};  // how often it happens
+    std::uint32_t root{};   // position in the group: broadcast, reduce
     std::string algorithm;
     Protocol protocol{};
     std::uint32_t channels{};  // that carry bytes

@@ -43,6 +43,11 @@ CallFinding explain_call(const Topology& topology, const Prediction& prediction,
     const CallPrediction& predicted = prediction.calls[call];
     const ActivityId launch = prediction.lowered.steps[predicted.step].launch;
     CallFinding finding{.limited_by = "nothing"};
+    if (predicted.kind == "compute" || predicted.kind == "delay") {
+        finding.limited_by = predicted.kind;
+        (predicted.kind == "compute" ? finding.working : finding.waiting) = predicted.time();
+        return finding;
+    }
     finding.launch = prediction.timeline.ended[launch] - predicted.started;
     const auto busiest = std::max_element(stages[call].begin(), stages[call].end(), [](const auto& a, const auto& b) {
         return a.second.working < b.second.working;

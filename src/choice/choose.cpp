@@ -58,6 +58,11 @@ Choice exchange_of(Collective collective, Bytes size, const Communicator& commun
 
 Choice choose(Collective collective, Bytes size, const Topology& topology, const Group& group, const Nccl& nccl,
               const Pins& pins) {
+    if (pins.algorithm)
+        if (const auto custom = pins.custom.find(*pins.algorithm); custom != pins.custom.end())
+            return {.custom = custom->second.get(),
+                    .protocol = custom->second->protocol,
+                    .channels = custom->second->channels};
     check_pinned(collective, topology, group, pins);
     const Communicator communicator = communicator_of(topology, group, nccl, pins);
     if (is_exchange(collective)) {
@@ -80,6 +85,12 @@ Choice choose(Collective collective, Bytes size, const Topology& topology, const
 }
 
 Bytes moved(Collective collective, Bytes size) { return collective == Collective::barrier ? kBarrier : size; }
+
+Schedule plan(const Choice& choice, Collective collective, const Topology& topology, const Group& group,
+              const PlanRequest& request) {
+    if (choice.custom != nullptr) return plan_custom(*choice.custom, collective, topology, group, request);
+    return choice.algorithm->plan(topology, group, request);
+}
 
 PlanRequest request_of(const Choice& choice, Bytes size, std::uint32_t root, const Topology& topology,
                        const Group& group, const Nccl& nccl, const Pins& pins) {

@@ -18,6 +18,7 @@ struct Options {
     std::string sizes;
     double factor = 2;
     std::string measured;
+    std::int64_t root = -1;  // none said
     bool print_scenario = false;
     ScenarioOptions scenario;
     Output output;
@@ -33,9 +34,30 @@ std::vector<Bytes> sizes_of(const Options& options, const std::optional<Measurem
     return sizes;
 }
 
+std::uint32_t root_of(const Options& options, Collective collective) {
+    if (options.root < 0) return 0;
+    if (collective == Collective::broadcast || collective == Collective::reduce)
+        return static_cast<std::uint32_t>(options.root);
+    throw InputError({{.file = "--root",
+                       .line = 0,
+                       .pointer = "",
+                       .expected = "expected broadcast or reduce, which alone have a root",
+                       .found = options.collective}});
+}
+
+void check_root(std::uint32_t root, std::size_t ranks) {
+    if (root < ranks) return;
+    throw InputError({{.file = "--root",
+                       .line = 0,
+                       .pointer = "",
+                       .expected = fmt::format("expected a rank below {}", ranks),
+                       .found = fmt::format("{}", root)}});
+}
+
 // What was asked, for the hash of the inputs.
-std::string inputs_of(Collective collective, const std::vector<Bytes>& sizes) {
+std::string inputs_of(Collective collective, std::uint32_t root, const std::vector<Bytes>& sizes) {
     std::string words(name(collective));
+    if (root > 0) words += fmt::format(" root {}", root);
     for (const Bytes size : sizes) words += fmt::format(" {}", size.count);
     return words + "\n";
 }
@@ -59,7 +81,10 @@ std::string scenario_file(const Options& options, Collective collective, const s
     }
     Workload work = in_turn(calls);
     work.name = work.jobs.front().name = name(collective);
+    for (Operation& operation : work.jobs.front().programs.front().operations)
+        std::get<CollectiveCall>(operation.action).root = root_of(options, collective);
     work.scenario = words_of(options.scenario);
+    add_environment(work, options.scenario);
     return to_workload_file(work);
 }
 
@@ -78,6 +103,8 @@ int run_collective(const Options& options) {
         return kGood;
     }
     const Scenario scenario = make_scenario(options.scenario);
+    const std::uint32_t root = root_of(options, collective);
+    check_root(root, scenario.group.places.size());
     SweepReport report{.cluster = scenario.topology.cluster.name,
                        .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
                        .domains = static_cast<std::uint32_t>(scenario.group.parts.size()),
@@ -85,14 +112,16 @@ int run_collective(const Options& options) {
                        .fidelity = scenario.predict.fidelity,
                        .rows = {},
                        .measurements = measurements,
-                       .provenance = provenance(scenario, inputs_of(collective, sizes) + measured_text)};
+                       .provenance = {}};
     for (const Bytes size : sizes) {
-        const Workload work = in_turn({{to_text(size), collective, size}});
+        Workload work = in_turn({{to_text(size), collective, size}});
+        std::get<CollectiveCall>(work.jobs.front().programs.front().operations.front().action).root = root;
         const Prediction prediction = predict(scenario.topology, scenario.group, work, scenario.nccl, scenario.predict);
         const Findings findings = explain(scenario.topology, prediction);
         report.rows.push_back(report_call(prediction.calls.front(), findings.calls.front()));
         if (measurements) report.rows.back().measured_us = measured_us(*measurements, size);
     }
+    report.provenance = provenance(scenario, inputs_of(collective, root, sizes) + measured_text, report.rows);
     emit(options.output, write(report, options.output.format));
     return kGood;
 }
@@ -117,6 +146,9 @@ void add_collective(CLI::App& program, Action& action) {
         ->option_text("SIZES");
     command.add_option("--factor", options->factor, "from one size of FROM..TO to the next (default 2)")
         ->option_text("X");
+    command.add_option("--root", options->root, "the rank that a broadcast comes from or a reduce goes to (default 0)")
+        ->check(CLI::Range(0, 1'000'000))
+        ->option_text("N");
     command.add_option("--measured", options->measured, "lay a measured table beside the prediction, with the error")
         ->option_text("FILE");
     add_options(command, options->scenario, false);

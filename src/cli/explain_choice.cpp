@@ -13,7 +13,6 @@ namespace {
 struct Options {
     std::string collective;
     std::string size;
-    std::vector<std::string> variables;
     bool no_tuner = false;
     ScenarioOptions scenario;
     Output output;
@@ -23,7 +22,6 @@ Pins pins_of(const Options& options, const Scenario& scenario) {
     Pins pins = scenario.predict.pins;
     if (pins.algorithm) pins.algorithm = name(parse_algorithm(*pins.algorithm));
     pins.aws_tuner = !options.no_tuner;
-    for (const std::string& variable : options.variables) set_nccl_variable(variable, pins);
     return pins;
 }
 
@@ -39,15 +37,14 @@ int run_explain(const Options& options) {
     const Bytes size = size_of(options);
     const Scenario scenario = make_scenario(options.scenario);
     const Pins pins = pins_of(options, scenario);
-    std::string inputs = fmt::format("{} {}\n{}\n", name(collective), size.count, options.no_tuner);
-    for (const std::string& variable : options.variables) inputs += variable + "\n";
+    const std::string inputs = fmt::format("{} {}\n{}\n", name(collective), size.count, options.no_tuner);
     ChoiceReport report{.cluster = scenario.topology.cluster.name,
                         .collective = collective,
                         .size = size,
                         .nccl_version = scenario.nccl.version,
                         .communicator = communicator_of(scenario.topology, scenario.group, scenario.nccl, pins),
                         .why = {},
-                        .provenance = provenance(scenario, inputs)};
+                        .provenance = provenance(scenario, inputs, {})};
     report.provenance.assumptions = {"times are what NCCL believes when it chooses; they are no predictions",
                                      "sums of floats, one operation at a time, buffers that nobody registered"};
     report.why = explain_choice(report.communicator, collective, size, scenario.nccl, pins);
@@ -71,12 +68,6 @@ void add_explain_choice(CLI::App& program, Action& action) {
     command.add_option("--size", options->size, "such as 64MiB; a plain number is bytes")
         ->required()
         ->option_text("SIZE");
-    command
-        .add_option("--nccl", options->variables,
-                    "set a variable of NCCL, such as NCCL_ALGO=^ring or NCCL_TUNER_CONFIG_FILE=rules.csv; can be given "
-                    "more than once")
-        ->allow_extra_args(false)
-        ->option_text("NAME=VALUE");
     command.add_flag("--no-tuner", options->no_tuner, "as NCCL chooses without the AWS plugin's tuner");
     add_group_options(command, options->scenario);
     add_options(command, options->output);

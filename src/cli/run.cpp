@@ -39,6 +39,17 @@ Prediction predict_file(const Scenario& scenario, const std::vector<Placement>& 
     }
 }
 
+// Those that operations name, beside the workload file.
+void add_algorithm_files(Scenario& scenario, const Workload& work, const std::string& file) {
+    const auto slash = file.rfind('/');
+    const std::string folder = slash == std::string::npos ? "" : file.substr(0, slash);
+    for (const Job& job : work.jobs)
+        for (const Program& program : job.programs)
+            for (const Operation& operation : program.operations)
+                if (const auto* const call = std::get_if<CollectiveCall>(&operation.action))
+                    add_algorithm_file(scenario, call->algorithm, folder);
+}
+
 // All GPUs that some job has, in order.
 Placement together(const std::vector<Placement>& placements) {
     if (placements.size() == 1) return placements.front();
@@ -63,12 +74,12 @@ int run_workload(const Options& options) {
     const ScenarioOptions words = completed(options.scenario, work);
     if (options.print_scenario) {
         work.scenario = words_of(words);
+        add_environment(work, words);
         emit(options.output, to_workload_file(work));
         return kGood;
     }
-    Scenario scenario = make_scenario(placed(words, work.jobs.front()));
-    for (const auto& [variable, value] : work.environment)
-        set_nccl_variable(variable + "=" + value, scenario.predict.pins);
+    Scenario scenario = make_scenario(placed(words, work.jobs.front()), work.environment);
+    add_algorithm_files(scenario, work, options.workload);
     std::vector<Placement> placements;
     for (const Job& job : work.jobs) placements.push_back(placement_of(scenario.topology, placed(words, job)));
     scenario.predict.fold = !options.no_fold;
@@ -93,9 +104,10 @@ int run_workload(const Options& options) {
                      .end = prediction.end,
                      .operations = {},
                      .links = findings.links,
-                     .provenance = provenance(scenario, text)};
+                     .provenance = {}};
     for (std::size_t i = 0; i < prediction.calls.size(); ++i)
         report.operations.push_back(report_call(prediction.calls[i], findings.calls[i]));
+    report.provenance = provenance(scenario, text, report.operations);
     emit(options.output, write(report, options.output.format));
     return kGood;
 }

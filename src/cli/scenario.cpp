@@ -1,8 +1,10 @@
 #include "scenario.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "version.hpp"
 
@@ -35,12 +37,18 @@ void add_group_options(CLI::App& command, ScenarioOptions& options) {
             "linear (default), packed or spread over leaves, random:SEED, hosts:FILE with a host a line, or list:FILE "
             "with a rank a line: a host and its GPU's number")
         ->option_text("PLACEMENT");
-    command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO)")->option_text("NAME");
+    command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO), or a file of MSCCL's XML")->option_text("NAME");
     command.add_option("--proto", options.protocol, "pin the protocol: LL, LL128 or Simple (NCCL_PROTO)")
         ->option_text("NAME");
     command.add_option("--max-channels", options.most_channels, "use at most N channels (NCCL_MAX_NCHANNELS)")
         ->check(CLI::Range(1, 64))
         ->option_text("N");
+    command
+        .add_option("--env,--nccl", options.variables,
+                    "set a variable of NCCL, such as NCCL_ALGO=^ring or NCCL_TUNER_CONFIG_FILE=rules.csv; can be given "
+                    "more than once")
+        ->allow_extra_args(false)
+        ->option_text("NAME=VALUE");
 }
 
 namespace {
@@ -73,6 +81,15 @@ std::vector<std::pair<std::string, std::string>> words_of(const ScenarioOptions&
     for (const auto& [key, value] : kCounts)
         if (options.*value != 0) words.emplace_back(key, fmt::format("{}", options.*value));
     return words;
+}
+
+void add_environment(Workload& workload, const ScenarioOptions& options) {
+    for (const std::string& variable : options.variables) {
+        const auto equals = variable.find('=');
+        const std::string key = variable.substr(0, equals);
+        std::erase_if(workload.environment, [&](const auto& known) { return known.first == key; });
+        workload.environment.emplace_back(key, equals == std::string::npos ? "" : variable.substr(equals + 1));
+    }
 }
 
 ScenarioOptions completed(ScenarioOptions options, const Workload& workload) {
@@ -129,7 +146,19 @@ Cluster cluster_of(const std::string& words) {
     return catalogue.cluster(words);
 }
 
-Scenario make_scenario(const ScenarioOptions& options) {
+namespace {
+
+// A variable that the model knows nothing of changes nothing, and the user is told so.
+void set_variable(const std::string& assignment, Pins& pins) {
+    if (assignment.starts_with("NCCL_") && assignment.find('=') != std::string::npos && !has_nccl_knob(assignment))
+        spdlog::warn("{}: the model has no such knob", printable(assignment.substr(0, assignment.find('='))));
+    else
+        set_nccl_variable(assignment, pins);
+}
+
+}  // namespace
+
+Scenario make_scenario(const ScenarioOptions& options, const Environment& environment) {
     const Catalogue catalogue = Catalogue::shipped();
     Scenario scenario{.topology = build_topology(cluster_of(options.cluster)),
                       .group = {},
@@ -144,6 +173,12 @@ Scenario make_scenario(const ScenarioOptions& options) {
     scenario.predict.fidelity = fidelity_of(options);
     if (!options.algorithm.empty()) scenario.predict.pins.algorithm = options.algorithm;
     if (!options.protocol.empty()) scenario.predict.pins.protocol = parse_protocol(options.protocol);
+    for (const auto& [variable, value] : environment) set_variable(variable + "=" + value, scenario.predict.pins);
+    for (const std::string& variable : options.variables) {
+        set_variable(variable, scenario.predict.pins);
+        scenario.words += variable + "\n";
+    }
+    add_algorithm_file(scenario, options.algorithm, "");
     if (options.most_channels != 0) scenario.predict.pins.most_channels = options.most_channels;
     return scenario;
 }
@@ -152,15 +187,46 @@ ReportedCall report_call(const CallPrediction& predicted, const CallFinding& fin
     return {.predicted = predicted, .finding = finding, .measured_us = {}};
 }
 
-Provenance provenance(const Scenario& scenario, const std::string& inputs) {
+void add_algorithm_file(Scenario& scenario, const std::string& word, const std::string& folder) {
+    auto& known = scenario.predict.pins.custom;
+    if (!word.ends_with(".xml") || known.contains(word)) return;
+    const std::string path = folder.empty() || word.starts_with('/') ? word : folder + "/" + word;
+    const std::string text = read_file(path);
+    known[word] = std::make_shared<const CustomAlgorithm>(parse_msccl(text, path));
+    scenario.words += hash_of(text) + "\n";
+}
+
+namespace {
+
+std::vector<std::string> assumptions_of(const Scenario& scenario, const std::vector<ReportedCall>& calls) {
+    const auto any = [&](auto is) {
+        return std::any_of(calls.begin(), calls.end(), [&](const ReportedCall& call) { return is(call.predicted); });
+    };
+    std::vector<std::string> all{"nothing else runs on the cluster"};
+    if (any([](const CallPrediction& c) { return !c.algorithm.empty(); }))
+        all.push_back("operations are back to back, as nccl-tests measures them");
+    if (any([](const CallPrediction& c) { return !c.algorithm.empty() && c.algorithm != "SendRecv"; })) {
+        all.push_back(fmt::format("algorithm, protocol, channels and chunks are what NCCL {}{} would take for sums of "
+                                  "floats, but for what is pinned",
+                                  scenario.nccl.version,
+                                  scenario.predict.pins.aws_tuner ? ", on AWS with its plugin's tuner," : ""));
+        all.push_back("chunks are equal: what a size leaves over when divided is spread over all ranks");
+    }
+    if (any([](const CallPrediction& c) { return c.algorithm == "SendRecv"; }))
+        all.push_back("the messages of an exchange run at once and share links, SMs and proxies evenly");
+    if (any([](const CallPrediction& c) { return c.kind == "compute"; }))
+        all.push_back("computing takes the time it is given, or its FLOPs and bytes at the GPU's full rates, and is "
+                      "not slowed by what runs beside it");
+    return all;
+}
+
+}  // namespace
+
+Provenance provenance(const Scenario& scenario, const std::string& inputs, const std::vector<ReportedCall>& calls) {
     return {.fmsim_version = kVersion,
             .constants_hash = scenario.constants_hash,
             .inputs_hash = hash_of(scenario.words + inputs),
-            .assumptions = {"nothing else runs on the cluster",
-                            "all-reduce runs as a ring; NCCL also has trees and NVLS, which are faster for small "
-                            "sizes and on few domains",
-                            "chunks are equal: what a size leaves over when divided is spread over all ranks",
-                            "times are of operations back to back, as nccl-tests measures them"},
+            .assumptions = assumptions_of(scenario, calls),
             .warnings = {}};
 }
 

@@ -26,6 +26,7 @@ struct ScenarioOptions {
     std::uint32_t gpus = 0;           // 0: all
     std::uint32_t per_domain = 0;     // 0: all
     std::string placement;            // empty: linear
+    std::vector<std::string> variables;  // of NCCL: NAME=VALUE
 };
 // A workload file may bring the cluster along; then --cluster is not required.
 void add_options(CLI::App& command, ScenarioOptions& options, bool file_may_say);
@@ -37,6 +38,8 @@ void add_group_options(CLI::App& command, ScenarioOptions& options);
 
 // The words as a workload file keeps them, and back: a word of the command line goes before one of the file.
 std::vector<std::pair<std::string, std::string>> words_of(const ScenarioOptions& options);
+// The variables too; one that the file has already is replaced.
+void add_environment(Workload& workload, const ScenarioOptions& options);
 ScenarioOptions completed(ScenarioOptions options, const Workload& workload);
 
 Fidelity fidelity_of(const ScenarioOptions& options);
@@ -53,13 +56,19 @@ struct Scenario {
 // From the short form, or from a file where the words end in .json.
 Cluster cluster_of(const std::string& words);
 
-Scenario make_scenario(const ScenarioOptions& options);
+// `environment` is a workload file's; the command line's variables go before it. Warns of variables without effect.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+Scenario make_scenario(const ScenarioOptions& options, const Environment& environment = {});
+
+// An algorithm that is a file, MSCCL's XML in `folder` (empty: here), is read once; other names are left alone.
+void add_algorithm_file(Scenario& scenario, const std::string& word, const std::string& folder);
 
 // The GPUs that the words ask for.
 Placement placement_of(const Topology& topology, const ScenarioOptions& options);
 
 ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding);
 
-Provenance provenance(const Scenario& scenario, const std::string& inputs);
+// What all of these operations rest on.
+Provenance provenance(const Scenario& scenario, const std::string& inputs, const std::vector<ReportedCall>& calls);
 
 }  // namespace fmsim::cli

@@ -156,6 +156,7 @@ const std::vector<Variable>& variables() {
         {"NCCL_MIN_NCHANNELS", [](Text text, Name name, Pins& pins) { pins.least_channels = channels_in(text, name); }},
         {"NCCL_MAX_NCHANNELS", [](Text text, Name name, Pins& pins) { pins.most_channels = channels_in(text, name); }},
         {"NCCL_NVLS_ENABLE", [](Text text, Name name, Pins& pins) { pins.nvls = number_in(text, 0, 2, name) != 0; }},
+        {"NCCL_PXN_DISABLE", [](Text text, Name name, Pins& pins) { pins.pxn = number_in(text, 0, 1, name) == 0; }},
         {"NCCL_PAT_ENABLE",
          [](Text text, Name name, Pins& pins) {
              const std::int64_t mode = number_in(text, 0, 2, name);
@@ -217,6 +218,11 @@ std::string_view trimmed(std::string_view word) {
 
 }  // namespace
 
+bool has_nccl_knob(std::string_view assignment) {
+    const std::string_view name = assignment.substr(0, assignment.find('='));
+    return std::any_of(variables().begin(), variables().end(), [&](const Variable& v) { return v.name == name; });
+}
+
 void set_nccl_variable(std::string_view assignment, Pins& pins) {
     const auto equals = assignment.find('=');
     const std::string_view name = assignment.substr(0, equals);
@@ -224,10 +230,10 @@ void set_nccl_variable(std::string_view assignment, Pins& pins) {
     for (const Variable& variable : variables()) {
         known.emplace_back(variable.name);
         if (variable.name != name || equals == std::string_view::npos) continue;
-        variable.set(assignment.substr(equals + 1), "--nccl " + known.back(), pins);
+        variable.set(assignment.substr(equals + 1), "--env " + known.back(), pins);
         return;
     }
-    refuse("--nccl", fmt::format("expected NAME=VALUE with one of {}", fmt::join(known, ", ")), assignment);
+    refuse("--env", fmt::format("expected NAME=VALUE with one of {}", fmt::join(known, ", ")), assignment);
 }
 
 std::vector<TunerRule> parse_tuner_rules(std::string_view text, const std::string& file) {

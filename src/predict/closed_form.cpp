@@ -26,8 +26,8 @@ BytesPerSecond ClosedForm::rate() {
 
 SimTime ClosedForm::of(const Schedule& schedule) {
     const Algorithm* const row = find_algorithm(schedule.algorithm, schedule.collective);
-    if (row == nullptr) return {};
-    const LeastBytes least = row->least(*group_);
+    const LeastBytes least =
+        row != nullptr ? row->least(*group_) : least_bytes(schedule.collective, *group_, false);
     const double bytes = group_->parts.size() > 1 ? least.domain : least.gpu;
     return bytes > 0 ? from_seconds(static_cast<double>(schedule.size.count) * bytes / rate().value) : SimTime{};
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kMostOperations = 4'000'000;
 enum class Kind : std::uint8_t { alike, ring, tree, own };  // what tells the parts of a group apart
 
 Kind kind_of(const CollectiveCall& call, const Choice& choice, bool several, bool counts) {
-    if (!call.pair_bytes.empty()) return Kind::own;
+    if (!call.pair_bytes.empty() || choice.algorithm == nullptr) return Kind::own;
     if (call.collective == Collective::send_recv) return Kind::own;
     if (!several) return Kind::alike;
     const std::string_view algorithm = choice.algorithm->name;

@@ -25,6 +25,7 @@ CallPrediction described(const Workload& workload, const StepOrigin& origin, con
         call.collective = collective->collective;
         call.call.collective = collective->collective;
         call.call.size = collective->size;
+        call.root = collective->root;
         call.kind = name(collective->collective);
     } else if (std::holds_alternative<Transfers>(operation.action)) {
         call.kind = "send";

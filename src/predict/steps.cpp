@@ -79,8 +79,14 @@ const Schedule& Schedules::collective(const Group& group, const Group& drawn, co
     PlanRequest request =
         request_of(chosen, moved(call.collective, call.size), call.root, topology_, group, nccl_, pins);
     request.ranks = static_cast<std::uint32_t>(group.places.size());
-    Schedule schedule = chosen.algorithm->plan(topology_, drawn, request);
+    Schedule schedule = plan(chosen, call.collective, topology_, drawn, request);
     if (equal) return schedules_.emplace(std::move(asked), std::move(schedule)).first->second;
+    if (!schedule.exchange)
+        throw InputError({{.file = "",
+                           .line = 0,
+                           .pointer = "",
+                           .expected = "expected parts of one size for the algorithm of a file",
+                           .found = "pair_sizes"}});
     schedule.exchange->each = 0;
     schedule.exchange->messages = unequal_messages(call);
     return unequal_.emplace_back(std::move(schedule));
@@ -89,9 +95,11 @@ const Schedule& Schedules::collective(const Group& group, const Group& drawn, co
 const Schedule& Schedules::message(const Group& ends, Bytes size) {
     auto asked = std::pair{shape_of(topology_, ends), size.count};
     if (const auto known = messages_.find(asked); known != messages_.end()) return known->second;
-    const Choice chosen = choose(Collective::send_recv, size, topology_, ends, nccl_, pins_);
-    Schedule schedule =
-        chosen.algorithm->plan(topology_, ends, request_of(chosen, size, 0, topology_, ends, nccl_, pins_));
+    Pins pins = pins_;
+    pins.algorithm.reset();  // of collectives
+    const Choice chosen = choose(Collective::send_recv, size, topology_, ends, nccl_, pins);
+    Schedule schedule = plan(chosen, Collective::send_recv, topology_, ends,
+                             request_of(chosen, size, 0, topology_, ends, nccl_, pins));
     schedule.exchange->messages.clear();
     if (size.count > 0) schedule.exchange->messages = {{0, 1, static_cast<double>(size.count)}};
     return messages_.emplace(std::move(asked), std::move(schedule)).first->second;

@@ -7,6 +7,28 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 
+// nccl-tests' columns of one call. A message has no reduction and no bus; compute and a barrier have
+// neither bytes nor rates.
+struct NcclTestsCells {
+    TableCell bytes, count, type, redop, root, algbw, busbw;
+};
+NcclTestsCells cells_of(const CallPrediction& call) {
+    if (!call.collective && call.kind != "send") return {};
+    NcclTestsCells cells{.bytes = call.call.size.count, .count = {}, .type = {}, .redop = {}, .root = {}, .busbw = {}};
+    using enum Collective;
+    if (call.collective == barrier) return {};
+    cells.algbw = call.algbw_gbps();
+    if (!call.collective) return cells;
+    const bool reduces = *call.collective == all_reduce || *call.collective == reduce_scatter || *call.collective == reduce;
+    const bool has_root = *call.collective == broadcast || *call.collective == reduce;
+    cells.count = call.call.size.count / kFloatBytes;
+    cells.type = std::string("float");
+    cells.redop = std::string(reduces ? "sum" : "none");
+    cells.root = has_root ? std::int64_t{call.root} : std::int64_t{-1};
+    cells.busbw = call.busbw_gbps();
+    return cells;
+}
+
 TableCell optional_cell(const std::optional<double>& value) { return value ? TableCell{*value} : TableCell{}; }
 
 }  // namespace
@@ -43,21 +65,22 @@ Table calls_table(const std::vector<ReportedCall>& calls, bool named) {
     for (const auto& [call, finding, measured_us] : calls) {
         TableCell error;
         if (measured_us) error = error_percent(call.time(), *measured_us);
+        const NcclTestsCells cells = cells_of(call);
         table.rows.push_back({call.call.name,
                               call.kind,
                               std::int64_t{call.ranks},
                               std::int64_t{call.times},
-                              call.call.size.count,
-                              call.call.size.count / kFloatBytes,
-                              std::string("float"),
-                              std::string("sum"),
-                              std::int64_t{-1},
+                              cells.bytes,
+                              cells.count,
+                              cells.type,
+                              cells.redop,
+                              cells.root,
                               microseconds(call.time()),
-                              call.algbw_gbps(),
-                              call.busbw_gbps(),
-                              call.algorithm,
-                              call.algorithm.empty() ? std::string() : std::string(name(call.protocol)),
-                              std::int64_t{call.channels},
+                              cells.algbw,
+                              cells.busbw,
+                              call.algorithm.empty() ? TableCell{} : TableCell{call.algorithm},
+                              call.algorithm.empty() ? TableCell{} : TableCell{std::string(name(call.protocol))},
+                              call.algorithm.empty() ? TableCell{} : TableCell{std::int64_t{call.channels}},
                               finding.limited_by,
                               finding.busiest,
                               microseconds(finding.launch),

@@ -133,6 +133,90 @@ TEST_CASE("what is pinned is what runs, in any case of letters") {
     CHECK(report["rows"][0]["channels"] == 3);
 }
 
+TEST_CASE("every collective is predicted, with a root where it has one and a reduction where it reduces") {
+    for (const auto& [name, columns] : std::vector<std::pair<std::string, std::string>>{{"all_reduce", "float  sum      -1"},
+                                                                                        {"reduce_scatter", "float  sum      -1"},
+                                                                                        {"all_gather", "float  none     -1"},
+                                                                                        {"broadcast", "float  none      0"},
+                                                                                        {"reduce", "float  sum       0"},
+                                                                                        {"all_to_all", "float  none     -1"},
+                                                                                        {"send_recv", "float  none     -1"},
+                                                                                        {"barrier", "-     -      -     "}}) {
+        const std::string text = output_of({"collective", name, "--cluster", "p5.48xlarge:2", "--sizes", "1MiB"});
+        CHECK_THAT(text, Catch::Contains(columns));
+        const json row = json::parse(output_of(
+            {"collective", name, "--cluster", "p5.48xlarge:2", "--sizes", "1MiB", "--format", "json"}))["rows"][0];
+        CHECK(row["time_us"] > 0);
+        CHECK(row["busbw_GBps"].is_null() == (name == "barrier"));
+    }
+    CHECK_THAT(output_of({"collective", "reduce", "--root", "5", "--cluster", "p5.48xlarge:2", "--sizes", "8"}),
+               Catch::Contains("sum       5"));
+    const Ended beyond = fmsim({"collective", "reduce", "--root", "16", "--cluster", "p5.48xlarge:2", "--sizes", "8"});
+    CHECK(beyond.code == 2);
+    CHECK_THAT(beyond.errors, Catch::Contains("--root: expected a rank below 16; found 16"));
+    CHECK_THAT(fmsim(collective({"--root", "0"})).errors, Catch::Contains("expected broadcast or reduce"));
+}
+
+TEST_CASE("variables of NCCL are set by --env or --nccl; one without a knob is warned of") {
+    const Words ring = collective({"--sizes", "1GiB", "--format", "json", "--env", "NCCL_ALGO=ring"});
+    CHECK(json::parse(output_of(ring))["rows"][0]["algorithm"] == "Ring");
+    const Words same = collective({"--sizes", "1GiB", "--format", "json", "--nccl", "NCCL_ALGO=ring"});
+    CHECK(output_of(same) == output_of(ring));
+    const Ended unknown = fmsim(collective({"--sizes", "8", "--env", "NCCL_IB_HCA=mlx5"}));
+    CHECK(unknown.code == 0);
+    CHECK(unknown.errors == "fmsim: warning: NCCL_IB_HCA: the model has no such knob\n");
+    CHECK_THAT(fmsim(collective({"--sizes", "8", "--env", "NCCL_ALGO=rong"})).errors, Catch::Contains("--env NCCL_ALGO"));
+    CHECK(fmsim(collective({"--sizes", "8", "--env", "HOME=/"})).code == 2);
+    // The command line goes before the file.
+    const std::string file = R"({"environment": {"NCCL_ALGO": "tree"}, "operations": [{"collective": "all_reduce", "size": "1 GiB"}]})";
+    const auto algorithm = [&](Words more) {
+        Words words{"run", "-", "--cluster", "p5.48xlarge:2", "--format", "json"};
+        words.insert(words.end(), more.begin(), more.end());
+        return json::parse(output_of(words, file))["operations"][0]["algorithm"].get<std::string>();
+    };
+    CHECK(algorithm({}) == "Tree");
+    CHECK(algorithm({"--env", "NCCL_ALGO=ring"}) == "Ring");
+}
+
+TEST_CASE("a breakdown says whether it adds up, and assumptions are those of the operations shown") {
+    const auto report = [](const std::string& job) {
+        return json::parse(output_of({"run", "-", "--cluster", "p5.48xlarge:1", "--format", "json"}, job));
+    };
+    const json turn = report(R"({"operations": [{"compute": {"duration": "1 ms"}}, {"collective": "all_to_all", "size": "1 MiB"}]})");
+    CHECK_THAT(turn["breakdown"]["counts"].get<std::string>(), Catch::Contains("time_s") && !Catch::Contains("not time_s"));
+    CHECK(turn["operations"][0]["busbw_GBps"].is_null());
+    CHECK(turn["operations"][0]["limited_by"] == "compute");
+    CHECK_THAT(turn["assumptions"].dump(), Catch::Contains("exchange") && Catch::Contains("computing") &&
+                                               !Catch::Contains("algorithm, protocol"));
+    const json beside = report(R"({"operations": [{"compute": {"duration": "1 ms"}, "stream": "a"},
+                                                  {"collective": "all_reduce", "size": "64 MiB", "stream": "b"}]})");
+    CHECK_THAT(beside["breakdown"]["counts"].get<std::string>(), Catch::Contains("not time_s"));
+    CHECK_THAT(beside["assumptions"].dump(), Catch::Contains("algorithm, protocol") && !Catch::Contains("exchange"));
+}
+
+TEST_CASE("an algorithm of a file is taken from the command line, and from beside the workload file") {
+    const TemporaryFolder folder;
+    const std::string both = R"(<algo name="swap" ngpus="2" nchannels="1" coll="allreduce" inplace="1">)"
+                             R"(<gpu id="0" i_chunks="1" o_chunks="0" s_chunks="0"><tb id="0" send="1" recv="1" chan="0">)"
+                             R"(<step s="0" type="s" srcbuf="i" srcoff="0" cnt="1"/>)"
+                             R"(<step s="1" type="rrc" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1"/></tb></gpu>)"
+                             R"(<gpu id="1" i_chunks="1" o_chunks="0" s_chunks="0"><tb id="0" send="0" recv="0" chan="0">)"
+                             R"(<step s="0" type="s" srcbuf="i" srcoff="0" cnt="1"/>)"
+                             R"(<step s="1" type="rrc" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1"/></tb></gpu></algo>)";
+    const std::string algorithm = folder.file("swap.xml", both);
+    const json row = json::parse(output_of({"collective", "all_reduce", "--cluster", "p5.48xlarge", "--gpus", "2",
+                                            "--algo", algorithm, "--sizes", "1MiB", "--format", "json"}))["rows"][0];
+    CHECK(row["algorithm"] == "swap");
+    const std::string job = folder.file(
+        "job.json", R"({"operations": [{"collective": "all_reduce", "size": "1 MiB", "algorithm": "swap.xml"}]})");
+    const json run = json::parse(output_of({"run", job, "--cluster", "p5.48xlarge", "--gpus", "2", "--format", "json"}));
+    CHECK(run["operations"][0]["algorithm"] == "swap");
+    CHECK(run["operations"][0]["time_us"] == row["time_us"]);
+    const Ended more = fmsim({"run", job, "--cluster", "p5.48xlarge"});
+    CHECK(more.code != 0);
+    CHECK_THAT(more.errors, Catch::Contains("expected an algorithm of 8 ranks; found swap of 2"));
+}
+
 TEST_CASE("the same command gives the same bytes") {
     const std::string format = GENERATE("text", "json", "csv");
     const std::string fidelity = GENERATE("stream", "chunk");

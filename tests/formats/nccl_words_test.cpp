@@ -50,6 +50,10 @@ TEST_CASE("numbers of NCCL's variables") {
     CHECK(with("NCCL_MAX_NCHANNELS=32").most_channels == 32u);
     CHECK_FALSE(with("NCCL_NVLS_ENABLE=0").nvls);
     CHECK(with("NCCL_NVLS_ENABLE=2").nvls);
+    CHECK(with("NCCL_PXN_DISABLE=0").pxn);
+    CHECK_FALSE(with("NCCL_PXN_DISABLE=1").pxn);
+    CHECK(has_nccl_knob("NCCL_PXN_DISABLE=1"));
+    CHECK_FALSE(has_nccl_knob("NCCL_IB_HCA=mlx5"));
     CHECK(with("NCCL_PAT_ENABLE=1").pat == true);
     CHECK(with("NCCL_PAT_ENABLE=0").pat == false);
     CHECK_FALSE(with("NCCL_PAT_ENABLE=2").pat.has_value());
@@ -60,21 +64,21 @@ TEST_CASE("numbers of NCCL's variables") {
 
 TEST_CASE("words that NCCL would pass over are refused") {
     CHECK(refused("NCCL_ALGO=rings") ==
-          "--nccl NCCL_ALGO: expected some of: " + std::string(kAlgorithms) + "; found rings");
-    CHECK(refused("NCCL_ALGO=") == "--nccl NCCL_ALGO: expected some of: " + std::string(kAlgorithms));
+          "--env NCCL_ALGO: expected some of: " + std::string(kAlgorithms) + "; found rings");
+    CHECK(refused("NCCL_ALGO=") == "--env NCCL_ALGO: expected some of: " + std::string(kAlgorithms));
     CHECK(refused("NCCL_ALGO=all_reduce:ring") ==
-          "--nccl NCCL_ALGO: expected a function: broadcast, reduce, allgather, reducescatter, allreduce; found "
+          "--env NCCL_ALGO: expected a function: broadcast, reduce, allgather, reducescatter, allreduce; found "
           "all_reduce");
     CHECK(refused("NCCL_ALGO=ring;tree") ==
-          "--nccl NCCL_ALGO: expected FUNCTION:LIST after the first list; found tree");
-    CHECK(refused("NCCL_PROTO=LL64") == "--nccl NCCL_PROTO: expected some of: ll, ll128, simple; found LL64");
+          "--env NCCL_ALGO: expected FUNCTION:LIST after the first list; found tree");
+    CHECK(refused("NCCL_PROTO=LL64") == "--env NCCL_PROTO: expected some of: ll, ll128, simple; found LL64");
     CHECK(refused("NCCL_MAX_NCHANNELS=0") ==
-          "--nccl NCCL_MAX_NCHANNELS: expected a whole number from 1 to 64; found 0");
-    CHECK(refused("NCCL_PAT_ENABLE=yes") == "--nccl NCCL_PAT_ENABLE: expected a whole number from 0 to 2; found yes");
+          "--env NCCL_MAX_NCHANNELS: expected a whole number from 1 to 64; found 0");
+    CHECK(refused("NCCL_PAT_ENABLE=yes") == "--env NCCL_PAT_ENABLE: expected a whole number from 0 to 2; found yes");
     CHECK(refused("NCCL_BUFFSIZE=8MiB") ==
-          "--nccl NCCL_BUFFSIZE: expected a whole number from 4096 to 1073741824; found 8MiB");
-    CHECK(refused("NCCL_CHEER=1").starts_with("--nccl: expected NAME=VALUE with one of NCCL_ALGO, NCCL_PROTO"));
-    CHECK(refused("NCCL_ALGO").starts_with("--nccl: expected NAME=VALUE"));
+          "--env NCCL_BUFFSIZE: expected a whole number from 4096 to 1073741824; found 8MiB");
+    CHECK(refused("NCCL_CHEER=1").starts_with("--env: expected NAME=VALUE with one of NCCL_ALGO, NCCL_PROTO"));
+    CHECK(refused("NCCL_ALGO").starts_with("--env: expected NAME=VALUE"));
 }
 
 TEST_CASE("rules of a tuner file") {
