@@ -122,9 +122,10 @@ Protocol parse_protocol(std::string_view word);  // in any case of letters
 AlgorithmKind parse_algorithm(std::string_view word);
 
 // "NCCL_ALGO=allreduce:tree,ring": sets what NCCL's variable of that name does. Known: NCCL_ALGO, NCCL_PROTO,
-// NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_NVLS_ENABLE, NCCL_PAT_ENABLE, NCCL_BUFFSIZE, NCCL_P2P_NET_CHUNKSIZE,
+// NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_MIN_CTAS, NCCL_MAX_CTAS, NCCL_NVLS_ENABLE, NCCL_PAT_ENABLE, NCCL_BUFFSIZE, NCCL_P2P_NET_CHUNKSIZE,
 // NCCL_NCHANNELS_PER_NET_PEER, NCCL_TUNER_CONFIG_FILE.
 void set_nccl_variable(std::string_view assignment, Pins& pins);
+bool is_nccl_variable(std::string_view name);  // whether it is one of these
 // The file of NCCL's example tuner plugin: rules as CSV, the first that fits wins.
 std::vector<TunerRule> parse_tuner_rules(std::string_view text, const std::string& file);
 

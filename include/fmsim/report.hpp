@@ -103,6 +103,15 @@ std::string to_slurm_yaml(const Cluster& cluster);
 // NCCL's topology file of one machine.
 std::string to_nccl_xml(const InstanceType& type);
 
+// Published tables beside their predictions.
+struct ValidationReport {
+    std::size_t tables{};
+    std::vector<ValidatedRow> rows;
+    Score score;
+    Provenance provenance;
+};
+std::string write(const ValidationReport& report, Format format);
+
 struct SolvedFlow {
     std::string id;
     SimTime finish;

@@ -155,6 +155,8 @@ const std::vector<Variable>& variables() {
          }},
         {"NCCL_MIN_NCHANNELS", [](Text text, Name name, Pins& pins) { pins.least_channels = channels_in(text, name); }},
         {"NCCL_MAX_NCHANNELS", [](Text text, Name name, Pins& pins) { pins.most_channels = channels_in(text, name); }},
+        {"NCCL_MIN_CTAS", [](Text text, Name name, Pins& pins) { pins.least_channels = channels_in(text, name); }},
+        {"NCCL_MAX_CTAS", [](Text text, Name name, Pins& pins) { pins.most_channels = channels_in(text, name); }},
         {"NCCL_NVLS_ENABLE", [](Text text, Name name, Pins& pins) { pins.nvls = number_in(text, 0, 2, name) != 0; }},
         {"NCCL_PAT_ENABLE",
          [](Text text, Name name, Pins& pins) {
@@ -216,6 +218,11 @@ std::string_view trimmed(std::string_view word) {
 }
 
 }  // namespace
+
+bool is_nccl_variable(std::string_view name) {
+    return std::any_of(variables().begin(), variables().end(),
+                       [&](const Variable& variable) { return variable.name == name; });
+}
 
 void set_nccl_variable(std::string_view assignment, Pins& pins) {
     const auto equals = assignment.find('=');
