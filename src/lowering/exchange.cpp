@@ -79,7 +79,9 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     const TransferShape& shape = placed.leaves_domain ? exchange.between : exchange.inside;
     placed.bytes = message.bytes * shape.wire_per_data;
     placed.parts = shape.parts;
-    placed.copy_limit = sends.instance.gpu.channel_rate[shape.protocol].value * shape.wire_per_data;
+    const Gpu& gpu = sends.instance.gpu;
+    placed.copy_limit =
+        gpu.channel_rate[shape.protocol].value * gpu.transfer_share[shape.protocol] * shape.wire_per_data;
     placed.copier_seconds = 1 / (placed.copy_limit * exchange.channels);
     placed.copier = resource_of(topology, from, GpuPart::copier);
     const auto chunk = static_cast<double>(shape.chunk.count);
@@ -101,6 +103,20 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     return placed;
 }
 
+namespace {
+
+// What a rank sends to itself: its SMs copy it.
+void add_kept(const Topology& topology, const Group& group, const Exchange& exchange, Level& level) {
+    if (exchange.kept <= 0) return;
+    for (const GpuPlace place : group.places) {
+        const Gpu& gpu = topology.type_of(place.domain).instance.gpu;
+        const double rate = gpu.channel_rate[Protocol::simple].value * gpu.transfer_share[Protocol::simple];
+        level.seconds[resource_of(topology, place, GpuPart::copier)] += exchange.kept / (rate * exchange.channels);
+    }
+}
+
+}  // namespace
+
 std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule) {
     std::vector<Level> levels(kLevels);
     const Exchange& exchange = *schedule.exchange;
@@ -109,6 +125,7 @@ std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group,
         const MessageOnLinks placed = place(topology, group, schedule, message);
         levels[placed.level].add(placed);
     });
+    add_kept(topology, group, exchange, levels.front());
     std::vector<LevelFlow> flows;
     for (const Level& level : levels) flows.push_back(level.flow());
     return flows;

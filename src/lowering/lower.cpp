@@ -138,7 +138,8 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
     const auto last = walk<ActivityId>(pipe, [&](const Cell& cell, std::span<const After<ActivityId>> waits) {
         const HopOnLinks& hop = placed.hops[cell.hop];
         const ActivityId made =
-            add({.work = cell.wire_bytes,
+            add({.delay = cell_cost(hop, cell),
+                 .work = cell.wire_bytes,
                  .rate_limit = own_limit(hop, cell.stage),
                  .uses = on_route(hop, cell.stage) ? std::span<const Use>(uses[cell.hop]) : std::span<const Use>{}},
                 c, 2 * cell.hop + static_cast<std::uint32_t>(cell.stage));
@@ -151,6 +152,11 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
 
 void Lowering::exchange_stream(const Group& group, const Schedule& schedule) {
     std::uint32_t level = 0;
+    if (schedule.exchange->host > schedule.launch) {  // the host is slower than the GPUs
+        const ActivityId host = add({.delay = schedule.exchange->host - schedule.launch}, kNoStage, kNoStage);
+        builder_.order(span_.launch, host);
+        ends_.push_back({host, {}});
+    }
     for (const LevelFlow& flow : level_flows(topology_, group, schedule)) {
         const std::uint32_t its_level = level++;
         if (flow.work <= 0) continue;

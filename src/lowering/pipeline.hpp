@@ -37,6 +37,7 @@ struct PipelineHop {
     bool leaves_domain{};
     SimTime latency;         // of data
     SimTime credit_latency;  // of the news that a buffer is free again
+    SimTime drain;           // after the last arrival
     std::uint32_t lane{};    // of the channel: hops of one lane carry one transfer at a time
 };
 
@@ -55,6 +56,7 @@ struct Cell {
     std::uint32_t hop{};
     Stage stage{};
     double wire_bytes{};
+    double chunks{};  // of its loop
     bool probe{};  // to see what would come: leaves no trace
 };
 
@@ -91,7 +93,7 @@ private:
     void wait_for_data(const Move& move, std::uint32_t unit);
     void wait_for_receiver(const Move& move, std::uint32_t unit);
     void wait_for_own_buffer(const Move& move, std::uint32_t message);
-    Value add(std::uint32_t hop, Stage stage, double data, Last& last);
+    Value add(std::uint32_t hop, Stage stage, double data, double chunks, Last& last);
     void skip_repeats();
     std::int64_t skip(std::uint32_t d, std::int64_t most);
     void shift(const std::vector<std::int64_t>& steps, std::int64_t times);
@@ -167,7 +169,7 @@ std::vector<After<Value>> PipelineWalk<Value, Make>::run() {
     std::vector<After<Value>> end;
     for (const PipelineHop& hop : pipe_.hops) {
         const Last& last = hop.leaves_domain ? last_flight_[hop.lane] : last_copy_[hop.lane];
-        if (last.any) end.push_back({last.cell, hop.latency});
+        if (last.any) end.push_back({last.cell, hop.latency + hop.drain});
     }
     return end;
 }
@@ -196,7 +198,7 @@ void PipelineWalk<Value, Make>::copy(const Move& move, std::uint32_t unit) {
     else
         wait_for_receiver(move, unit);
     kept_[slot(hop, number(move.at), Stage::copy, unit)] =
-        add(hop, Stage::copy, loop().unit_bytes(unit) * move.chunks, last_copy_[pipe_.hops[hop].lane]);
+        add(hop, Stage::copy, loop().unit_bytes(unit) * move.chunks, move.chunks, last_copy_[pipe_.hops[hop].lane]);
 }
 
 template <class Value, class Make>
@@ -206,7 +208,7 @@ void PipelineWalk<Value, Make>::flight(const Move& move, std::uint32_t message, 
     waits_.push_back({last_copy_[pipe_.hops[hop].lane].cell, {}});
     wait_for_receiver(move, message);
     kept_[slot(hop, number(move.at), Stage::flight, message)] =
-        add(hop, Stage::flight, data, last_flight_[pipe_.hops[hop].lane]);
+        add(hop, Stage::flight, data, move.chunks, last_flight_[pipe_.hops[hop].lane]);
 }
 
 template <class Value, class Make>
@@ -242,9 +244,9 @@ void PipelineWalk<Value, Make>::wait_for_own_buffer(const Move& move, std::uint3
 }
 
 template <class Value, class Make>
-Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double data, Last& last) {
+Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double data, double chunks, Last& last) {
     if (last.any) waits_.push_back({last.cell, {}});
-    const Cell cell{hop, stage, data * pipe_.wire_per_data, probing_};
+    const Cell cell{hop, stage, data * pipe_.wire_per_data, chunks, probing_};
     last = {true, make_(cell, std::span<const After<Value>>(waits_))};
     return last.cell;
 }
