@@ -4,6 +4,7 @@
 //   why.calls[0].limited_by;                       // "EFA"
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -124,5 +125,35 @@ struct Score {
     std::optional<BandScore> small, large;  // each the plain mean of its bands; `worst` is the worst
 };
 Score score(const std::vector<ValidatedRow>& rows);
+
+// ---- Constants from measurements. ----
+
+// A residual is the logarithm of predicted / measured, times the root of its weight. Fitted are the logarithms of the
+// constants, so that none gets below zero.
+struct FitBounds {
+    double least{};
+    double most{};
+};
+struct FitProblem {
+    std::vector<double> start;      // of each constant, above 0
+    std::vector<FitBounds> bounds;  // of each constant
+    // Of all rows, for these values. `changed`: only this one differs from the values last asked with none, so that
+    // rows which do not depend on it need no new prediction.
+    std::function<std::vector<double>(const std::vector<double>& values, std::optional<std::size_t> changed)> residuals;
+    std::vector<std::size_t> groups;  // of each row: its source. None: nothing is left out
+};
+struct Fit {
+    std::vector<double> values;
+    std::vector<double> spread_percent;  // of each, one standard deviation; 0: the rows do not tell it
+    std::vector<std::vector<double>> without;  // a group each: the values without its rows, by one step from the fit
+    double cost_before{};                // the mean of Huber's loss
+    double cost_after{};
+    int rounds{};
+};
+// Gauss-Newton with Huber's weights, numeric derivatives, damping and bounds.
+Fit fit(const FitProblem& problem, int most_rounds);
+
+// Weights so that each operation of a machine in each band of sizes counts the same, whatever its number of rows.
+std::vector<double> fit_weights(const std::vector<ValidatedRow>& rows);
 
 }  // namespace fmsim

@@ -204,6 +204,7 @@ struct Communicator {
     Bytes nvls_chunk;
     Bytes nvls_tree_chunk;  // at most
     Bytes p2p_chunk;        // of send/recv; between domains where there are several
+    bool p2p_ll_of_all{};   // as before NCCL 2.29, see Pins
     std::string aws_tuner;  // the machine in the region tuner's words: "p5en"; empty: it has no table
     std::uint32_t ranks_a_domain() const { return ranks / domains; }
 };
@@ -246,6 +247,9 @@ struct Pins {
     std::optional<std::vector<TunerRule>> tuner_rules;   // NCCL_TUNER_CONFIG_FILE: then the AWS tuner is not loaded
     bool aws_tuner = true;                               // false: NCCL alone
     bool pxn = true;                                     // NCCL_PXN_DISABLE=1: false
+    // Before NCCL 2.29: a transfer inside a domain is LL up to the limit of all p2p channels, over as many as it may
+    // have, not up to the limit of those that it would take.
+    bool p2p_ll_of_all = false;
 };
 
 // What communicator of NCCL a group is: its graphs as published or by NCCL's rules, its channels and buffers.

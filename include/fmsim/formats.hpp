@@ -106,6 +106,11 @@ std::string schema_text(std::string_view name);
 
 Measurements parse_measurements(std::string_view text, const std::string& file);
 
+// What nccl-tests printed, with old or new columns, also behind a launcher's prefixes ("[1,0]<stdout>:", "3: "). Of the
+// two measurements of a row it takes the out-of-place one, or the in-place one where that has no time. The cluster is
+// left empty; the collective too where the log does not name it.
+Measurements parse_nccl_tests(std::string_view text, const std::string& file);
+
 // A bare system of the schema in schemas/system.json. Activities come in the order of its flows.
 struct SolveCase {
     std::string id;

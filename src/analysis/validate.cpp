@@ -8,6 +8,8 @@
 namespace fmsim {
 namespace {
 
+constexpr std::string_view kOneWay = "sendrecv_oneway", kWriteStream = "rdma_write_stream";
+
 // nccl-tests' words for what we call otherwise.
 std::optional<Collective> collective_of(std::string_view word) {
     if (word == "alltoall") return Collective::all_to_all;
@@ -58,7 +60,7 @@ public:
     ValidatedRow predict_row(const MeasuredRow& measured) const {
         ValidatedRow row = row_of(table_, measured);
         try {
-            if (table_.collective == "rdma_write_stream")
+            if (table_.collective == kWriteStream && topology_.type_of(DomainId{0}).instance.nic)
                 row.predicted_us = write_stream_us(measured.size);
             else
                 predict_call(row);
@@ -88,8 +90,7 @@ private:
         const DomainType& type = topology_.type_of(DomainId{0});
         const InstanceType& instance = type.instance;
         const double nics = static_cast<double>(instance.nics) / instance.gpus;
-        const double wire = static_cast<double>(size.count) / (nics * instance.nic->carries.value);
-        return std::max(wire, seconds(instance.nic->message_cost)) * 1e6;
+        return static_cast<double>(size.count) / (nics * instance.nic->carries.value) * 1e6;
     }
 
     const Measurements& table_;
@@ -114,9 +115,8 @@ std::vector<ValidatedRow> not_predicted(const Measurements& table, const std::st
 }
 
 std::vector<ValidatedRow> validate(const Measurements& table, const Topology& topology, const Nccl& nccl) {
-    static constexpr std::string_view kOthers[]{"sendrecv_oneway", "rdma_write_stream"};
-    const bool known = collective_of(table.collective) ||
-                       std::find(std::begin(kOthers), std::end(kOthers), table.collective) != std::end(kOthers);
+    const bool known =
+        collective_of(table.collective) || table.collective == kOneWay || table.collective == kWriteStream;
     if (!known) return not_predicted(table, fmt::format("no model of {}", printable(table.collective)));
     const TableValidator validator(table, topology, nccl);
     std::vector<ValidatedRow> rows;

@@ -1,17 +1,10 @@
 // fmsim validate: every published table of a folder beside what the model says.
-#include <algorithm>
-#include <atomic>
-#include <filesystem>
+#include <iterator>
 #include <memory>
-#include <thread>
-
-#include <fmt/format.h>
 
 #include "commands.hpp"
-#include "fmsim/analysis.hpp"
-#include "fmsim/formats.hpp"
 #include "fmsim/report.hpp"
-#include "scenario.hpp"
+#include "tables.hpp"
 #include "version.hpp"
 
 namespace fmsim::cli {
@@ -19,74 +12,36 @@ namespace {
 
 struct Options {
     std::string folder;
+    std::string cluster, collective;
+    std::string page;  // a file of documentation to write
     Output output;
 };
 
-std::vector<std::string> tables_of(const std::string& folder) {
-    const auto refuse = [&](const char* expected) {
-        throw InputError({{.file = folder, .line = 0, .pointer = "", .expected = expected, .found = ""}});
-    };
-    std::error_code error;
-    std::vector<std::string> files;
-    if (std::filesystem::is_regular_file(folder, error)) return {folder};
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-        if (entry->path().extension() == ".json") files.push_back(entry->path().string());
-    if (error) refuse("expected a folder that can be read");
-    if (files.empty()) refuse("expected a folder with tables (*.json)");
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
-std::vector<ValidatedRow> validated(const Measurements& table, const Catalogue& catalogue, const Nccl& nccl) {
-    if (table.cluster.empty()) return not_predicted(table, "the catalogue has no such machine");
-    try {
-        return validate(table, build_topology(catalogue.cluster(table.cluster)), nccl);
-    } catch (const InputError& error) {
-        return not_predicted(table, to_text(error.problems.front()));
-    }
-}
-
-// Tables do not depend on each other, and each has its place in the result, so threads change nothing but the time.
-std::vector<std::vector<ValidatedRow>> validated(const std::vector<Measurements>& tables) {
-    const Catalogue catalogue = Catalogue::shipped();
-    const Nccl nccl = catalogue.nccl();
-    std::vector<std::vector<ValidatedRow>> rows(tables.size());
-    std::vector<std::exception_ptr> failed(tables.size());
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        for (std::size_t i = next++; i < tables.size(); i = next++) try {
-                rows[i] = validated(tables[i], catalogue, nccl);
-            } catch (...) {
-                failed[i] = std::current_exception();
-            }
-    };
-    std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()) - 1);
-    for (std::thread& thread : threads) thread = std::thread(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& failure : failed)
-        if (failure) std::rethrow_exception(failure);
-    return rows;
+void write_page(const ValidationReport& report, const Options& options) {
+    const std::string picture = options.page.substr(0, options.page.rfind('.')) + ".svg";
+    Output to = options.output;
+    to.file = options.page;
+    emit(to, to_markdown(report, picture.substr(picture.rfind('/') + 1)));
+    to.file = picture;
+    emit(to, to_svg(report.rows));
 }
 
 int run_validate(const Options& options) {
-    std::vector<Measurements> tables;
-    std::string inputs;
-    for (const std::string& file : tables_of(options.folder)) {
-        const std::string text = read_file(file);
-        tables.push_back(parse_measurements(text, file));
-        inputs += text;
-    }
-    ValidationReport report{.tables = tables.size()};
-    for (std::vector<ValidatedRow>& rows : validated(tables))
-        std::move(rows.begin(), rows.end(), std::back_inserter(report.rows));
+    const Tables tables = read_tables(options.folder, options.cluster, options.collective);
+    const Catalogue catalogue = Catalogue::shipped();
+    std::vector<std::vector<ValidatedRow>> rows;
+    validate_all(tables.tables, catalogue, {}, rows);
+    ValidationReport report{.tables = tables.tables.size()};
+    for (std::vector<ValidatedRow>& of_table : rows)
+        std::move(of_table.begin(), of_table.end(), std::back_inserter(report.rows));
     report.score = score(report.rows);
     report.provenance = {.fmsim_version = kVersion,
-                         .constants_hash = Catalogue::shipped().hash(),
-                         .inputs_hash = hash_of(inputs),
+                         .constants_hash = catalogue.hash(),
+                         .inputs_hash = hash_of(tables.text),
                          .assumptions = {"stream fidelity", "nothing else ran on the cluster",
-                                         "NCCL 2.30.7 chose, whatever version ran"},
+                                         "NCCL 2.30.7 chose, but for transfers that were LL before 2.29"},
                          .warnings = {}};
+    if (!options.page.empty()) write_page(report, options);
     emit(options.output, write(report, options.output.format));
     return kGood;
 }
@@ -96,9 +51,15 @@ int run_validate(const Options& options) {
 void add_validate(CLI::App& program, Action& action) {
     CLI::App& command = *program.add_subcommand("validate", "Predictions beside published tables, with their errors");
     const auto options = std::make_shared<Options>();
-    command.add_option("tables", options->folder, "a folder of measured tables (schemas/measurements.json), or one")
+    command
+        .add_option("tables", options->folder,
+                    "a folder of measured tables (schemas/measurements.json) and logs of nccl-tests, or one file")
         ->required()
         ->option_text("DIR");
+    command.add_option("--cluster", options->cluster, "of the logs")->option_text("CLUSTER");
+    command.add_option("--collective", options->collective, "of logs that do not name it")->option_text("NAME");
+    command.add_option("--page", options->page, "also write the errors as a page, FILE.md and FILE.svg")
+        ->option_text("FILE.md");
     add_options(command, options->output);
     when_chosen(command, options, run_validate, action);
 }

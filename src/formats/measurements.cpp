@@ -1,4 +1,6 @@
 // A published table of measured times: what ran where, with which of NCCL's knobs fixed, and the times.
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "document.hpp"
@@ -19,8 +21,20 @@ void set_variable(const Document::Spot& spot, const std::string& name, const std
     }
 }
 
+// A table that does not say is older: NCCL 2.29 came out when most of them had been published.
+bool is_before_2_29(const std::string& version) {
+    static constexpr int kMajor = 2, kMinor = 29;
+    int major = 0, minor = 0;
+    const char* const end = version.data() + version.size();
+    const auto [dot, error] = std::from_chars(version.data(), end, major);
+    if (error != std::errc{} || dot == end || *dot != '.') return true;
+    std::from_chars(dot + 1, end, minor);
+    return major < kMajor || (major == kMajor && minor < kMinor);
+}
+
 Pins pins_of(const Document::Spot& root) {
     Pins pins;
+    pins.p2p_ll_of_all = is_before_2_29(given(root, "nccl_version") ? root["nccl_version"].text() : "");
     bool algorithm = false, protocol = false;
     if (given(root, "env"))
         for (const auto& [name, value] : root["env"].json().items()) {

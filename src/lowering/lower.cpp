@@ -208,7 +208,8 @@ void Lowering::message_chunks(const Schedule& schedule, const MessageOnLinks& me
             if (i > 0) builder_.order(flights.back(), flight);
             flights.push_back(flight);
         }
-        ends_.push_back({message.leaves_domain ? flights.back() : copies.back(), message.latency});
+        ends_.push_back({message.leaves_domain ? flights.back() : copies.back(),
+                         message.latency + from_seconds(message.last_copy_seconds)});
     }
 }
 
