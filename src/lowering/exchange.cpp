@@ -89,12 +89,14 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     placed.bytes = message.bytes * shape.wire_per_data;
     placed.parts = shape.parts;
     const Gpu& gpu = sends.instance.gpu;
-    placed.copy_limit =
-        gpu.channel_rate[shape.protocol].value * gpu.transfer_share[shape.protocol] * shape.wire_per_data;
+    // A lone message has a block's threads to itself, and its receiver copies out as fast as it comes.
+    const bool lone = exchange.each <= 0 && exchange.messages.size() == 1;
+    placed.copy_limit = gpu.channel_rate[shape.protocol].value * shape.wire_per_data;
+    if (!lone) placed.copy_limit *= gpu.transfer_share[shape.protocol];
     placed.copier_seconds = 1 / (placed.copy_limit * exchange.channels);
     placed.copier = resource_of(topology, from, GpuPart::copier);
     const auto chunk = static_cast<double>(shape.chunk.count);
-    if (shape.protocol == Protocol::simple)  // LL's lines are copied out as they come
+    if (shape.protocol == Protocol::simple && !lone)  // LL's lines are copied out as they come
         placed.last_copy_seconds =
             gpu.receive_share * std::min(chunk, message.bytes / shape.parts) / placed.copy_limit;
     placed.messages = shape.parts * std::max(1.0, std::ceil(message.bytes / shape.parts / chunk - 1e-9));
