@@ -4,11 +4,13 @@
 //   why.calls[0].limited_by;                       // "EFA"
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fmsim/base.hpp"
+#include "fmsim/choice.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
 
@@ -41,17 +43,24 @@ struct Findings {
 
 Findings explain(const Topology& topology, const Prediction& prediction);
 
-// A published table of one collective on one cluster.
+// A published table of one operation on one cluster.
 struct MeasuredRow {
     Bytes size;
     double time_us{};
+    bool typical = true;  // false: somebody has found it out of line with other runs of the machine
 };
 struct Measurements {
     std::string id;
-    std::string cluster;  // in our short form
-    std::string collective;
+    std::string cluster;     // in our short form; empty: the catalogue has no such machine
+    std::string collective;  // nccl-tests' word, or "sendrecv_oneway", "rdma_write_stream", "moe_dispatch"
     std::string source;
     std::vector<MeasuredRow> rows;
+    bool healthy = true;
+    bool typical = true;
+    std::uint32_t gpus{};        // 0: all of the cluster
+    std::uint32_t per_domain{};  // 0: all of a domain
+    std::string nccl_version;    // empty: not known
+    Pins pins;                   // what its run had fixed
 };
 
 // The measured time of a size, if the table has it.
@@ -67,5 +76,85 @@ struct ErrorSummary {
     double worst_percent{};
 };
 ErrorSummary summarise(const std::vector<double>& error_percents);
+
+// ---- All published tables at once. ----
+
+// A measured row with what the model says of it.
+struct ValidatedRow {
+    std::string table;
+    std::string source;
+    std::string machine;  // "p5.48xlarge", whatever the count
+    std::string collective;
+    Bytes size;
+    double measured_us{};
+    std::optional<double> predicted_us;
+    std::string why;         // there is no prediction, or it is shown but not scored
+    bool scored{};           // predicted, of a healthy machine, typical
+    std::string algorithm;   // as predicted
+    std::string protocol;
+    std::uint32_t channels{};
+};
+// "p5.48xlarge:2" -> "p5.48xlarge".
+std::string machine_of(std::string_view cluster);
+// Rows of a table that nobody can predict.
+std::vector<ValidatedRow> not_predicted(const Measurements& table, const std::string& why);
+// Predicts each row in `stream`. What the model has no word for says why.
+std::vector<ValidatedRow> validate(const Measurements& table, const Topology& topology, const Nccl& nccl);
+
+// |error| of time in percent, and the bias: the mean of the signed errors.
+struct ErrorQuantiles {
+    double median{};
+    double p90{};
+    double worst{};
+    double bias{};
+};
+ErrorQuantiles quantiles_of(const std::vector<double>& error_percents);
+
+// The scored rows of one operation of a machine in one band of sizes, or the mean over such.
+struct BandScore {
+    std::string machine;
+    std::string collective;
+    bool large{};  // from kLargeBand on
+    std::size_t rows{};
+    std::size_t sources{};
+    ErrorQuantiles model;
+    ErrorQuantiles fit;  // of latency + bytes / bandwidth, fitted to the rows of both bands
+};
+inline constexpr Bytes kLargeBand{std::int64_t{1} << 20};
+struct Score {
+    std::vector<BandScore> bands;        // by machine, operation and band
+    std::optional<BandScore> small, large;  // each the plain mean of its bands; `worst` is the worst
+};
+Score score(const std::vector<ValidatedRow>& rows);
+
+// ---- Constants from measurements. ----
+
+// A residual is the logarithm of predicted / measured, times the root of its weight. Fitted are the logarithms of the
+// constants, so that none gets below zero.
+struct FitBounds {
+    double least{};
+    double most{};
+};
+struct FitProblem {
+    std::vector<double> start;      // of each constant, above 0
+    std::vector<FitBounds> bounds;  // of each constant
+    // Of all rows, for these values. `changed`: only this one differs from the values last asked with none, so that
+    // rows which do not depend on it need no new prediction.
+    std::function<std::vector<double>(const std::vector<double>& values, std::optional<std::size_t> changed)> residuals;
+    std::vector<std::size_t> groups;  // of each row: its source. None: nothing is left out
+};
+struct Fit {
+    std::vector<double> values;
+    std::vector<double> spread_percent;  // of each, one standard deviation; 0: the rows do not tell it
+    std::vector<std::vector<double>> without;  // a group each: the values without its rows, by one step from the fit
+    double cost_before{};                // the mean of Huber's loss
+    double cost_after{};
+    int rounds{};
+};
+// Gauss-Newton with Huber's weights, numeric derivatives, damping and bounds.
+Fit fit(const FitProblem& problem, int most_rounds);
+
+// Weights so that each operation of a machine in each band of sizes counts the same, whatever its number of rows.
+std::vector<double> fit_weights(const std::vector<ValidatedRow>& rows);
 
 }  // namespace fmsim

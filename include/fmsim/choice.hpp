@@ -206,6 +206,7 @@ struct Communicator {
     Bytes nvls_chunk;
     Bytes nvls_tree_chunk;  // at most
     Bytes p2p_chunk;        // of send/recv; between domains where there are several
+    bool p2p_ll_of_all{};   // as before NCCL 2.29, see Pins
     std::string aws_tuner;  // the machine in the region tuner's words: "p5en"; empty: it has no table
     std::uint32_t ranks_a_domain() const { return ranks / domains; }
 };
@@ -250,6 +251,9 @@ struct Pins {
     bool pxn = true;                                     // NCCL_PXN_DISABLE=1: false
     // Algorithms from files, by the word that `algorithm` has for each.
     std::map<std::string, std::shared_ptr<const CustomAlgorithm>, std::less<>> custom{};
+    // Before NCCL 2.29: a transfer inside a domain is LL up to the limit of all p2p channels, over as many as it may
+    // have, not up to the limit of those that it would take.
+    bool p2p_ll_of_all = false;
 };
 
 // What communicator of NCCL a group is: its graphs as published or by NCCL's rules, its channels and buffers.

@@ -50,13 +50,16 @@ struct ProtocolShape {
 };
 struct NcclShape {
     PerProtocol<ProtocolShape> protocols;
-    PerProtocol<SimTime> launch;  // of a kernel, before its first byte moves
+    PerProtocol<SimTime> launch;  // of a kernel, before its first byte moves, beyond what the GPU needs
+    SimTime transfer_launch;      // of one of sends and receives
+    SimTime transfer_host;        // of the host, for each peer that a rank sends to and receives from
     std::uint32_t buffer_steps{};
     Bytes least_traffic;         // an operation counts as at least this when it is split over channels
     std::uint32_t ll_traffic{};  // LL counts this many times its bytes there
     Bytes split_alignment;
     std::uint32_t slices_least_part{};  // a slice is at least a step / this
-    PerProtocol<double> tree_up_share;  // of a tree kernel's threads that reduce; the others broadcast
+    // Of the channel rate that a tree kernel's two groups of threads reach, which reduce and broadcast.
+    PerProtocol<double> tree_up_share, tree_down_share;
     std::uint32_t most_nvls_heads{};    // ranks of a domain that reduce a part each in the NVSwitch
 };
 
@@ -76,6 +79,7 @@ struct Hop {
     std::uint32_t enter_group{};  // and beside the receiver
     std::uint32_t part{};         // gather, multicast: of the group
     double sm_share = 1;          // of the channel's SM that serves it
+    std::uint32_t fan = 1;        // tree neighbours that its threads serve at once
 
     bool leaves_domain() const { return way == Way::network; }
 };
@@ -137,6 +141,8 @@ struct Exchange {
     std::vector<Message> messages;  // nobody sends to itself here
     bool pxn = true;                // a message leaves by the NIC of the receiver's number
     std::uint32_t channels{};       // of a rank's kernel
+    SimTime host;                   // that a rank's host needs for all its messages, while the GPUs work
+    double kept{};                  // bytes that a rank copies to itself
     TransferShape inside;           // a domain
     TransferShape between;          // two of them
 };
@@ -164,6 +170,7 @@ struct PlanRequest {
     TransferShape inside;      // exchanges
     TransferShape between;
     bool pxn = true;
+    SimTime launch;  // of the group's slowest GPU
     const NcclShape* shape{};
     Bytes simple_buffer;  // NCCL_BUFFSIZE of the platform
 };

@@ -106,6 +106,11 @@ std::string schema_text(std::string_view name);
 
 Measurements parse_measurements(std::string_view text, const std::string& file);
 
+// What nccl-tests printed, with old or new columns, also behind a launcher's prefixes ("[1,0]<stdout>:", "3: "). Of the
+// two measurements of a row it takes the out-of-place one, or the in-place one where that has no time. The cluster is
+// left empty; the collective too where the log does not name it.
+Measurements parse_nccl_tests(std::string_view text, const std::string& file);
+
 // A bare system of the schema in schemas/system.json. Activities come in the order of its flows.
 struct SolveCase {
     std::string id;
@@ -122,10 +127,10 @@ Protocol parse_protocol(std::string_view word);  // in any case of letters
 AlgorithmKind parse_algorithm(std::string_view word);
 
 // "NCCL_ALGO=allreduce:tree,ring": sets what NCCL's variable of that name does. Known: NCCL_ALGO, NCCL_PROTO,
-// NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_NVLS_ENABLE, NCCL_PXN_DISABLE, NCCL_PAT_ENABLE, NCCL_BUFFSIZE, NCCL_P2P_NET_CHUNKSIZE,
-// NCCL_NCHANNELS_PER_NET_PEER, NCCL_TUNER_CONFIG_FILE.
+// NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_MIN_CTAS, NCCL_MAX_CTAS, NCCL_NVLS_ENABLE, NCCL_PXN_DISABLE,
+// NCCL_PAT_ENABLE, NCCL_BUFFSIZE, NCCL_P2P_NET_CHUNKSIZE, NCCL_NCHANNELS_PER_NET_PEER, NCCL_TUNER_CONFIG_FILE.
 void set_nccl_variable(std::string_view assignment, Pins& pins);
-bool has_nccl_knob(std::string_view assignment);  // whether set_nccl_variable knows the name
+bool has_nccl_knob(std::string_view assignment);  // whether set_nccl_variable knows the name; without a value too
 // MSCCL's XML: who sends which chunk to whom, step by step. The schedule is played on sets of contributions; refused
 // with its line is what waits for ever, a send that nobody receives, a place outside its buffer, and an output that
 // lacks a contribution or has it twice. Throws LimitReached for files beyond what this can follow.

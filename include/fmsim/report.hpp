@@ -123,6 +123,45 @@ std::string to_slurm_yaml(const Cluster& cluster);
 // NCCL's topology file of one machine.
 std::string to_nccl_xml(const InstanceType& type);
 
+// Published tables beside their predictions.
+struct ValidationReport {
+    std::size_t tables{};
+    std::vector<ValidatedRow> rows;
+    Score score;
+    Provenance provenance;
+};
+std::string write(const ValidationReport& report, Format format);
+
+// As a page of documentation, with a picture beside.
+std::string to_markdown(const ValidationReport& report, const std::string& picture);
+// Predicted against measured, both on logarithmic axes.
+std::string to_svg(const std::vector<ValidatedRow>& rows);
+
+// Constants fitted to measured tables.
+struct FittedConstant {
+    std::string file;     // of the catalogue
+    std::string pointer;  // RFC 6901
+    std::string unit;     // empty: a plain number
+    double before{};
+    double after{};
+    double spread_percent{};
+};
+struct LeftOut {
+    std::string source;  // whose rows the fit had not seen
+    std::size_t rows{};
+    ErrorQuantiles seen;    // of them, when it had seen all
+    ErrorQuantiles unseen;  // when it had not
+};
+struct CalibrationReport {
+    std::size_t tables{};
+    std::size_t rows{};
+    ErrorQuantiles before, after;
+    std::vector<FittedConstant> constants;
+    std::vector<LeftOut> left_out;
+    Provenance provenance;
+};
+std::string write(const CalibrationReport& report, Format format);
+
 struct SolvedFlow {
     std::string id;
     SimTime finish;

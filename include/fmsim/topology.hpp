@@ -48,6 +48,11 @@ struct Gpu {
     std::map<std::string, FlopsPerSecond>
         peak;  // dense, by type: "bf16", "tf32", "fp8", "fp4"; what it has no units for is absent
     PerProtocol<BytesPerSecond> channel_rate;  // data that the one SM of a channel can receive, reduce and send
+    SimTime launch;                            // of a kernel of NCCL's, in operations back to back
+    PerProtocol<SimTime> unit_cost;            // of an SM, to signal and await a unit; no other one overlaps it
+    double receive_share{};                    // a receive that sends nothing on, as a share of a send
+    std::array<double, 3> tree_fan_cost{1, 1, 1};         // of an SM that serves 1, 2, 3 tree neighbours at once
+    PerProtocol<double> transfer_share{{1, 1, 1}};        // of the channel rate, for a send beside a receive
     std::uint32_t sms{};                       // streaming multiprocessors that kernels can use
 };
 
@@ -60,6 +65,8 @@ struct NvLink {
     bool multicast{};                  // its switches reduce and multicast (NVLink SHARP)
     double switch_efficiency{};        // share of the rate that such transfers reach
     SimTime switch_latency;            // of one: from a store to the use of the sum, or of the copy
+    SimTime switch_chunk_cost;         // of a head, to sum a chunk in the switch; no other chunk of it overlaps
+    SimTime switch_block_cost;         // of a rank, to copy one head's block into or out of its buffer
     BytesPerSecond carries() const { return {rate.value * efficiency}; }
 };
 

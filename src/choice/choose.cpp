@@ -95,6 +95,9 @@ Schedule plan(const Choice& choice, Collective collective, const Topology& topol
 PlanRequest request_of(const Choice& choice, Bytes size, std::uint32_t root, const Topology& topology,
                        const Group& group, const Nccl& nccl, const Pins& pins) {
     const Bytes buffer = topology.type_of(group.parts.front().domain).instance.simple_buffer;
+    SimTime launch;
+    for (const Group::Part& part : group.parts)
+        launch = std::max(launch, topology.type_of(part.domain).instance.gpu.launch);
     return {.size = size,
             .protocol = choice.protocol,
             .channels = choice.channels,
@@ -103,6 +106,7 @@ PlanRequest request_of(const Choice& choice, Bytes size, std::uint32_t root, con
             .inside = choice.inside,
             .between = choice.between,
             .pxn = choice.pxn,
+            .launch = launch,
             .shape = &nccl.shape,
             .simple_buffer = pins.simple_buffer.value_or(buffer)};
 }

@@ -191,6 +191,7 @@ std::uint32_t per_peer(const Communicator& c, const Machines& machines, const Nc
 void set_transfers(Communicator& c, const Machines& machines, const NcclTransfers& rules, const Pins& pins) {
     c.p2p_channels = std::bit_ceil(c.channels);
     c.p2p_channels_per_peer = per_peer(c, machines, rules, pins);
+    c.p2p_ll_of_all = pins.p2p_ll_of_all;
     Bytes chunk = rules.nvlink_chunk;
     if (c.domains > 1) {
         chunk = pins.p2p_net_chunk.value_or(machines.first->p2p_net_chunk.value_or(rules.net_chunk));

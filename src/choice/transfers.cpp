@@ -59,6 +59,11 @@ TransferPlan plan_transfer(const Communicator& c, Bytes size, bool between_domai
     }
     TransferPlan plan{.channels = static_cast<std::uint32_t>(channels), .protocol = Protocol::simple};
     if (!between_domains && bytes <= channels * rules.ll_a_channel.count) plan.protocol = Protocol::ll;
+    if (!between_domains && c.p2p_ll_of_all && bytes <= c.p2p_channels * rules.ll_a_channel.count) {
+        plan.protocol = Protocol::ll;
+        channels = most_channels;
+        plan.channels = static_cast<std::uint32_t>(channels);
+    }
     const std::int64_t aligned = rules.part_alignment.count;
     plan.part = {ceil_div(ceil_div(bytes, channels), aligned) * aligned};
     if (plan.protocol == Protocol::ll) {

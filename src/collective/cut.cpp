@@ -31,7 +31,7 @@ Schedule begin_schedule(Collective collective, std::string_view algorithm, const
             .chunks_in_flight = request.shape->buffer_steps,
             .wire_per_data = request.shape->protocols[request.protocol].wire_per_data,
             .one_lane_a_rank = false,
-            .launch = request.shape->launch[request.protocol],
+            .launch = request.launch + request.shape->launch[request.protocol],
             .channels = {},
             .exchange = {}};
 }

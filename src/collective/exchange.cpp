@@ -18,6 +18,7 @@ Schedule plan_exchange(Collective collective, const PlanRequest& request, Exchan
     exchange.channels = request.channels;
     exchange.inside = request.inside;
     exchange.between = request.between;
+    schedule.launch = request.launch + request.shape->transfer_launch;
     schedule.exchange = std::move(exchange);
     if (request.size.count == 0) {  // no kernel, as of any operation of no bytes
         schedule.launch = {};
@@ -29,9 +30,11 @@ Schedule plan_exchange(Collective collective, const PlanRequest& request, Exchan
 }  // namespace
 
 Schedule plan_all_to_all(const Topology&, const Group& group, const PlanRequest& request) {
+    const auto ranks = static_cast<std::int64_t>(group.places.size());
+    const double each = static_cast<double>(request.size.count) / static_cast<double>(ranks);
     return plan_exchange(
         Collective::all_to_all, request,
-        {.each = static_cast<double>(request.size.count) / static_cast<double>(group.places.size()), .messages = {}});
+        {.each = each, .messages = {}, .host = {request.shape->transfer_host.fs * ranks}, .kept = each});
 }
 
 Schedule plan_send_recv(const Topology&, const Group& group, const PlanRequest& request) {

@@ -132,19 +132,25 @@ std::vector<std::uint32_t> downwards(const RankTree& tree) {
 }
 
 // Hop 2i climbs from the i-th rank of the order (the root left out) to its parent, hop 2i + 1 comes down again.
-Channel tree_channel(const RankTree& tree, double up_share) {
+Channel tree_channel(const RankTree& tree, double up_share, double down_share) {
     Channel channel;
+    std::vector<std::uint32_t> children(tree.parent.size());
+    for (const std::int64_t parent : tree.parent)
+        if (parent >= 0) ++children[static_cast<std::size_t>(parent)];
     const auto order = downwards(tree);
     std::vector<std::uint32_t> hop_of(tree.parent.size());
     for (std::uint32_t i = 1; i < order.size(); ++i) {
         Hop up = tree.up[order[i]];
+        const auto tree_parent = static_cast<std::size_t>(tree.parent[order[i]]);
         up.sm_share = up_share;
+        up.fan = std::max(1u, children[order[i]]);
         Hop down{.from = up.to,
                  .to = up.from,
                  .way = up.way,
                  .leave_group = up.enter_group,
                  .enter_group = up.leave_group,
-                 .sm_share = 1 - up_share};
+                 .sm_share = down_share,
+                 .fan = children[tree_parent]};
         hop_of[order[i]] = static_cast<std::uint32_t>(channel.hops.size());
         channel.hops.push_back(up);
         channel.hops.push_back(down);
@@ -175,7 +181,8 @@ Schedule plan_tree_all_reduce(const Topology& topology, const Group& group, cons
     for (const ChannelData& data : split_whole(request, 2)) {
         const auto c = static_cast<std::uint32_t>(schedule.channels.size());
         Channel channel = tree_channel(rank_tree(topology, group, rings, c, c / rings.paths() % 2),
-                                       request.shape->tree_up_share[request.protocol]);
+                                       request.shape->tree_up_share[request.protocol],
+                                       request.shape->tree_down_share[request.protocol]);
         channel.bytes = data.bytes;
         channel.loops = loops_of(data.exact, request, {});
         schedule.channels.push_back(std::move(channel));

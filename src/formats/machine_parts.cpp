@@ -42,12 +42,23 @@ Gpu gpu_of(const Spot& root) {
             .memory = value(root["memory"]).bytes(),
             .memory_rate = value(root["memory_rate"]).rate(),
             .peak = {},
-            .channel_rate = per_protocol<BytesPerSecond>(root["channel_rate"], [](const Spot& s) { return s.rate(); }),
             .sms = value(root["sms"]).count()};
     const Spot peak = root["peak"];
     for (const auto& [type, leaf] : peak.json().items())
         if (!type.starts_with("x-")) gpu.peak[type] = flops(value(peak[type]));
     return gpu;
+}
+
+// What a channel's SM does, which all GPUs of a generation share.
+void read_channels(const Spot& root, Gpu& gpu) {
+    const auto number = [](const Spot& s) { return s.number(); };
+    gpu.channel_rate = per_protocol<BytesPerSecond>(root["rate"], [](const Spot& s) { return s.rate(); });
+    gpu.launch = value(root["launch"]).span();
+    gpu.unit_cost = spans(root["unit_cost"]);
+    gpu.receive_share = value(root["receive_share"]).number();
+    gpu.transfer_share = per_protocol<double>(root["transfer_share"], number);
+    const Spot fan = value(root["tree_fan_cost"]);
+    for (std::size_t i = 0; i < gpu.tree_fan_cost.size(); ++i) gpu.tree_fan_cost[i] = fan[i].number();
 }
 
 NvLink nvlink_of(const Spot& root) {
@@ -58,7 +69,9 @@ NvLink nvlink_of(const Spot& root) {
             .wire_latency = value(root["wire_latency"]).span(),
             .multicast = value(root["multicast"]).json().get<bool>(),
             .switch_efficiency = root.has("switch_efficiency") ? value(root["switch_efficiency"]).number() : 1,
-            .switch_latency = root.has("switch_latency") ? value(root["switch_latency"]).span() : SimTime{}};
+            .switch_latency = root.has("switch_latency") ? value(root["switch_latency"]).span() : SimTime{},
+            .switch_chunk_cost = root.has("switch_chunk_cost") ? value(root["switch_chunk_cost"]).span() : SimTime{},
+            .switch_block_cost = root.has("switch_block_cost") ? value(root["switch_block_cost"]).span() : SimTime{}};
 }
 
 Nic nic_of(const Spot& root) {
@@ -124,7 +137,15 @@ const std::string& text_of(const Files& files, const std::string& path, const st
 }
 
 Gpu read_gpu(const Files& files, const std::string& name, const std::string& wanted_by) {
-    return read_part(files, "gpus", "gpu", name, wanted_by, gpu_of);
+    std::string channels;
+    Gpu gpu = read_part(files, "gpus", "gpu", name, wanted_by, [&](const Spot& root) {
+        channels = value(root["channels"]).text();
+        return gpu_of(root);
+    });
+    return read_part(files, "channels", "channels", channels, "gpus/" + name + ".json", [&](const Spot& root) {
+        read_channels(root, gpu);
+        return gpu;
+    });
 }
 NvLink read_nvlink(const Files& files, const std::string& name, const std::string& wanted_by) {
     return read_part(files, "links", "nvlink", name, wanted_by, nvlink_of);

@@ -1,20 +1,76 @@
+// A published table of measured times: what ran where, with which of NCCL's knobs fixed, and the times.
+#include <charconv>
+
+#include <fmt/format.h>
+
 #include "document.hpp"
 #include "fmsim/formats.hpp"
 
 namespace fmsim {
+namespace {
+
+bool given(const Document::Spot& spot, const std::string& key) { return spot.has(key) && !spot[key].json().is_null(); }
+
+// A variable of NCCL's that shapes the choice; the others (queue pairs, service levels) are left alone.
+void set_variable(const Document::Spot& spot, const std::string& name, const std::string& value, Pins& pins) {
+    if (!has_nccl_knob(name)) return;
+    try {
+        set_nccl_variable(fmt::format("{}={}", name, value), pins);
+    } catch (const InputError& error) {
+        spot.refuse(error.problems.front().expected, value);
+    }
+}
+
+// A table that does not say is older: NCCL 2.29 came out when most of them had been published.
+bool is_before_2_29(const std::string& version) {
+    static constexpr int kMajor = 2, kMinor = 29;
+    int major = 0, minor = 0;
+    const char* const end = version.data() + version.size();
+    const auto [dot, error] = std::from_chars(version.data(), end, major);
+    if (error != std::errc{} || dot == end || *dot != '.') return true;
+    std::from_chars(dot + 1, end, minor);
+    return major < kMajor || (major == kMajor && minor < kMinor);
+}
+
+Pins pins_of(const Document::Spot& root) {
+    Pins pins;
+    pins.p2p_ll_of_all = is_before_2_29(given(root, "nccl_version") ? root["nccl_version"].text() : "");
+    bool algorithm = false, protocol = false;
+    if (given(root, "env"))
+        for (const auto& [name, value] : root["env"].json().items()) {
+            set_variable(root["env"], name, value.get<std::string>(), pins);
+            algorithm = algorithm || name == "NCCL_ALGO";
+            protocol = protocol || name == "NCCL_PROTO";
+        }
+    if (!algorithm && given(root, "algorithm"))
+        set_variable(root["algorithm"], "NCCL_ALGO", root["algorithm"].text(), pins);
+    if (!protocol && given(root, "protocol"))
+        set_variable(root["protocol"], "NCCL_PROTO", root["protocol"].text(), pins);
+    return pins;
+}
+
+}  // namespace
 
 Measurements parse_measurements(std::string_view text, const std::string& file) {
     Document document(text, file, "measurements");
     const Document::Spot root = document.root();
     Measurements measurements{.id = root["id"].name(),
-                              .cluster = root["cluster"].name(),
+                              .cluster = given(root, "cluster") ? root["cluster"].name() : "",
                               .collective = root["collective"].name(),
                               .source = root["source"].text(),
-                              .rows = {}};
+                              .rows = {},
+                              .healthy = !root.has("healthy") || root["healthy"].json().get<bool>(),
+                              .typical = !root.has("typical") || root["typical"].json().get<bool>(),
+                              .gpus = given(root, "gpus") ? root["gpus"].count() : 0,
+                              .per_domain = given(root, "gpus_per_domain") ? root["gpus_per_domain"].count() : 0,
+                              .nccl_version = given(root, "nccl_version") ? root["nccl_version"].text() : "",
+                              .pins = pins_of(root)};
     const Document::Spot rows = root["rows"];
     for (std::size_t i = 0; i < rows.size(); ++i)
-        if (rows[i].has("time_us") && !rows[i]["time_us"].json().is_null())
-            measurements.rows.push_back({rows[i]["bytes"].bytes(), rows[i]["time_us"].number()});
+        if (given(rows[i], "time_us"))
+            measurements.rows.push_back({.size = rows[i]["bytes"].bytes(),
+                                         .time_us = rows[i]["time_us"].number(),
+                                         .typical = !rows[i].has("typical") || rows[i]["typical"].json().get<bool>()});
     if (measurements.rows.empty()) rows.refuse("expected a row with a time");
     document.finish();
     return measurements;

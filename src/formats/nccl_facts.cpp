@@ -29,12 +29,15 @@ NcclShape nccl_shape_of(const Spot& spot) {
     NcclShape shape{
         .protocols = {},
         .launch = spans(spot["launch"]),
+        .transfer_launch = value(spot["transfer_launch"]).span(),
+        .transfer_host = value(spot["transfer_host"]).span(),
         .buffer_steps = value(spot["buffer_steps"]).count(),
         .least_traffic = value(spot["split"]["least_traffic"]).bytes(),
         .ll_traffic = value(spot["split"]["ll_traffic"]).count(),
         .split_alignment = value(spot["split"]["alignment"]).bytes(),
         .slices_least_part = value(spot["least_slice"]).count(),
         .tree_up_share = per_protocol<double>(spot["tree_up_share"], [](const Spot& s) { return s.number(); }),
+        .tree_down_share = per_protocol<double>(spot["tree_down_share"], [](const Spot& s) { return s.number(); }),
         .most_nvls_heads = value(spot["most_nvls_heads"]).count()};
     for (const Protocol protocol : kProtocols)
         shape.protocols[protocol] = shape_of(spot["protocols"][std::string(name(protocol))]);

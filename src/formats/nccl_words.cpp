@@ -155,6 +155,8 @@ const std::vector<Variable>& variables() {
          }},
         {"NCCL_MIN_NCHANNELS", [](Text text, Name name, Pins& pins) { pins.least_channels = channels_in(text, name); }},
         {"NCCL_MAX_NCHANNELS", [](Text text, Name name, Pins& pins) { pins.most_channels = channels_in(text, name); }},
+        {"NCCL_MIN_CTAS", [](Text text, Name name, Pins& pins) { pins.least_channels = channels_in(text, name); }},
+        {"NCCL_MAX_CTAS", [](Text text, Name name, Pins& pins) { pins.most_channels = channels_in(text, name); }},
         {"NCCL_NVLS_ENABLE", [](Text text, Name name, Pins& pins) { pins.nvls = number_in(text, 0, 2, name) != 0; }},
         {"NCCL_PXN_DISABLE", [](Text text, Name name, Pins& pins) { pins.pxn = number_in(text, 0, 1, name) == 0; }},
         {"NCCL_PAT_ENABLE",

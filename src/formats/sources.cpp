@@ -41,7 +41,7 @@ private:
                           .source = at.value("source", ""),
                           .note = at.value("note", "")});
         if (!value.is_string()) return;
-        for (const char* folder : {"instances/", "gpus/", "links/", "nics/"}) {
+        for (const char* folder : {"instances/", "gpus/", "links/", "nics/", "channels/"}) {
             const std::string part = folder + value.get<std::string>() + ".json";
             if (files_.contains(part)) file(part);
         }

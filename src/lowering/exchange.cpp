@@ -1,8 +1,9 @@
 // An exchange in `stream`: the messages of a level flow together, each link with its part of the bytes, as fast as the
 // busiest of links, proxies and copiers lets them.
 //
-//   delay = the flight of the last byte + the copies of the first chunks, which no flight overlaps: a rank's kernel
-//           works on all its messages at once
+//   delay = the flight of the last byte + the copies of the first chunks, which no flight overlaps, since a rank's
+//           kernel works on all its messages at once + the proxy's work on the first message of each peer, since its
+//           NICs run short of messages until then + the copy of the last chunk out of the receiver's buffer
 //
 // By hand: 2 domains of 8 GPUs with 50 GB/s of NIC each, 8 GiB a rank: each rank sends 8/16 of it to the other domain,
 // 4 GiB / 50 GB/s = 86 ms, and 7/16 over NVLink, which is over long before.
@@ -40,13 +41,19 @@ struct Level {
     double slowest{};                           // seconds that the longest message needs by its own channels
     std::map<ResourceId, double> first_copies;  // seconds of copiers
     double first_copy{};                        // of one message by its own channel
+    std::map<ResourceId, double> first_posts;   // seconds of proxies
+    double last_copy{};                         // of the receiver, out of its buffer
     SimTime latency;
 
     void add(const MessageOnLinks& message) {
         for (const auto& [link, share] : message.route) bytes[ResourceId{link.value}] += share * message.bytes;
-        if (message.leaves_domain) seconds[message.proxy] += message.messages * message.message_seconds;
+        if (message.leaves_domain) {
+            seconds[message.proxy] += message.messages * message.message_seconds;
+            first_posts[message.proxy] += message.message_seconds;
+        }
         seconds[message.copier] += message.bytes * message.copier_seconds;
         slowest = std::max(slowest, message.bytes / (message.parts * message.copy_limit));
+        last_copy = std::max(last_copy, message.last_copy_seconds);
         if (message.leaves_domain) {
             const double piece = message.bytes / message.messages;
             first_copies[message.copier] += message.parts * piece * message.copier_seconds;
@@ -64,7 +71,9 @@ struct Level {
         flow.rate_limit = flow.work / slowest;
         double first = first_copy;
         for (const auto& [copier, there] : first_copies) first = std::max(first, there);
-        flow.delay = latency + from_seconds(first);
+        double posts = 0;
+        for (const auto& [proxy, there] : first_posts) posts = std::max(posts, there);
+        flow.delay = latency + from_seconds(first + posts + last_copy);
         return flow;
     }
 };
@@ -80,10 +89,17 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     const TransferShape& shape = placed.leaves_domain ? exchange.between : exchange.inside;
     placed.bytes = message.bytes * shape.wire_per_data;
     placed.parts = shape.parts;
-    placed.copy_limit = sends.instance.gpu.channel_rate[shape.protocol].value * shape.wire_per_data;
+    const Gpu& gpu = sends.instance.gpu;
+    // A lone message has a block's threads to itself, and its receiver copies out as fast as it comes.
+    const bool lone = exchange.each <= 0 && exchange.messages.size() == 1;
+    placed.copy_limit = gpu.channel_rate[shape.protocol].value * shape.wire_per_data;
+    if (!lone) placed.copy_limit *= gpu.transfer_share[shape.protocol];
     placed.copier_seconds = 1 / (placed.copy_limit * exchange.channels);
     placed.copier = resource_of(topology, from, GpuPart::copier);
     const auto chunk = static_cast<double>(shape.chunk.count);
+    if (shape.protocol == Protocol::simple && !lone)  // LL's lines are copied out as they come
+        placed.last_copy_seconds =
+            gpu.receive_share * std::min(chunk, message.bytes / shape.parts) / placed.copy_limit;
     placed.messages = shape.parts * std::max(1.0, std::ceil(message.bytes / shape.parts / chunk - 1e-9));
     if (placed.leaves_domain) {
         const std::uint32_t exit = exit_gpu(topology, exchange, from, to);
@@ -102,6 +118,20 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     return placed;
 }
 
+namespace {
+
+// What a rank sends to itself: its SMs copy it.
+void add_kept(const Topology& topology, const Group& group, const Exchange& exchange, Level& level) {
+    if (exchange.kept <= 0) return;
+    for (const GpuPlace place : group.places) {
+        const Gpu& gpu = topology.type_of(place.domain).instance.gpu;
+        const double rate = gpu.channel_rate[Protocol::simple].value * gpu.transfer_share[Protocol::simple];
+        level.seconds[resource_of(topology, place, GpuPart::copier)] += exchange.kept / (rate * exchange.channels);
+    }
+}
+
+}  // namespace
+
 std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule) {
     std::vector<Level> levels(kLevels);
     const Exchange& exchange = *schedule.exchange;
@@ -110,6 +140,7 @@ std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group,
         const MessageOnLinks placed = place(topology, group, schedule, message);
         levels[placed.level].add(placed);
     });
+    add_kept(topology, group, exchange, levels.front());
     std::vector<LevelFlow> flows;
     for (const Level& level : levels) flows.push_back(level.flow());
     return flows;

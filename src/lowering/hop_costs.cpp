@@ -45,33 +45,66 @@ Route switch_route(const Topology& topology, const Group& group, const Hop& hop)
     return route;
 }
 
+// A ring's SM ends each loop with a receive that sends nothing on. Those of all loops but the last take it time that its
+// sends cannot have; the last one comes after them, see drain_of.
+double receives_a_send(const Schedule& schedule, const Channel& channel) {
+    const auto* ring = std::get_if<RingSteps>(&channel.steps);
+    const bool receives = schedule.collective == Collective::all_reduce ||
+                          schedule.collective == Collective::all_gather ||
+                          schedule.collective == Collective::reduce_scatter;
+    if (ring == nullptr || !receives || channel.loops.empty()) return 0;
+    const auto loops = static_cast<double>(channel.loops.size());
+    return (loops - 1) / (loops * ring->steps);
+}
+
+// Wire bytes a second of the SM that serves a hop.
+double copy_limit(const Gpu& gpu, const Schedule& schedule, const Channel& channel, const Hop& hop) {
+    const std::size_t fan = std::min<std::size_t>(hop.fan, gpu.tree_fan_cost.size());
+    return gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data * hop.sm_share /
+           gpu.tree_fan_cost[fan - 1] / (1 + gpu.receive_share * receives_a_send(schedule, channel));
+}
+
+// LL and LL128 copy lines out as they come; Simple waits for the slice, and a ring's rank has its own sends to end.
+SimTime drain_of(const Gpu& gpu, const Schedule& schedule, const Channel& channel, const Hop& hop) {
+    if (schedule.protocol != Protocol::simple || channel.loops.empty() || gpu.receive_share <= 0) return {};
+    const Loop& last = channel.loops.back();
+    const double bytes = std::holds_alternative<RingSteps>(channel.steps) ? last.chunk : last.unit_bytes(0);
+    return from_seconds(bytes * gpu.receive_share / (gpu.channel_rate[schedule.protocol].value * hop.sm_share));
+}
+
 // `flow` tells the transfers of a hashing network apart.
-HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Hop& hop,
-                    std::uint64_t flow) {
+HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Channel& channel,
+                    const Hop& hop, std::uint64_t flow) {
     const GpuPlace from = group.places[hop.from];
     const GpuPlace to = group.places[hop.to];
     const InstanceType& sender = topology.type_of(from.domain).instance;
     const InstanceType& receiver = topology.type_of(to.domain).instance;
     HopOnLinks placed;
     placed.leaves_domain = hop.leaves_domain();
-    placed.copy_limit = sender.gpu.channel_rate[schedule.protocol].value * schedule.wire_per_data * hop.sm_share;
+    placed.is_local = hop.way == Way::local;
+    placed.copy_limit = copy_limit(sender.gpu, schedule, channel, hop);
+    placed.unit_cost = sender.gpu.unit_cost[schedule.protocol];
     switch (hop.way) {
         case Way::local:
+            placed.unit_cost = sender.nvlink ? sender.nvlink->switch_block_cost : SimTime{};
             break;
         case Way::nvlink:
             placed.route = topology.nvlink_route(from, to);
             placed.latency = sender.nvlink->hop_latency[schedule.protocol];
             placed.credit_latency = sender.nvlink->wire_latency;
+            placed.drain = drain_of(receiver.gpu, schedule, channel, hop);
             break;
         case Way::network:
             placed.route = topology.network_route(from, hop.leave_group, hop.enter_group, to, flow);
             placed.latency = network_latency(sender, receiver, schedule.protocol);
             placed.credit_latency = network_credit(sender, receiver);
+            placed.drain = drain_of(receiver.gpu, schedule, channel, hop);
             break;
         case Way::gather:
         case Way::multicast:
             placed.route = switch_route(topology, group, hop);
             placed.latency = sender.nvlink->switch_latency;
+            placed.unit_cost = hop.way == Way::gather ? sender.nvlink->switch_chunk_cost : SimTime{};
             placed.credit_latency = sender.nvlink->wire_latency;
             break;
     }
@@ -107,7 +140,7 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
         for (std::uint32_t h = 0; h < channel.hops.size(); ++h) {
             const Hop& hop = channel.hops[h];
             const std::uint64_t flow = c * group.places.size() + hop.from;
-            channels[c].hops.push_back(on_links(topology, group, schedule, hop, flow));
+            channels[c].hops.push_back(on_links(topology, group, schedule, channel, hop, flow));
             channels[c].hops.back().lane = schedule.one_lane_a_rank ? hop.from : h;
         }
         add_demand(demand, channels[c], orders[c], schedule.one_lane_a_rank);
@@ -140,13 +173,19 @@ void refuse_down(const Topology& topology, const Route& route) {
 
 bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
     return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
-           a.copy_limit == b.copy_limit && a.links_share == b.links_share && a.alone_share == b.alone_share;
+           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit && a.links_share == b.links_share && a.alone_share == b.alone_share;
 }
 
 bool on_route(const HopOnLinks& hop, Stage stage) { return hop.leaves_domain == (stage == Stage::flight); }
 
 double own_limit(const HopOnLinks& hop, Stage stage) {
     return stage == Stage::copy ? hop.copy_limit : std::numeric_limits<double>::infinity();
+}
+
+SimTime cell_cost(const HopOnLinks& hop, const Cell& cell) {
+    if (cell.stage == Stage::flight) return {};
+    if (!hop.is_local) return hop.unit_cost;
+    return from_seconds(seconds(hop.unit_cost) * cell.chunks);
 }
 
 double full_rate(const HopOnLinks& hop, Stage stage) {

@@ -17,9 +17,12 @@ namespace fmsim {
 struct HopOnLinks {
     Route route;  // shares may exceed 1: what a link spends on a byte that its switch reduces
     bool leaves_domain{};
+    bool is_local{};  // stays on its GPU
     SimTime latency;
     SimTime credit_latency;
     double copy_limit{};   // of the SM
+    SimTime unit_cost;     // of the SM, for each unit that it copies; of a local copy for each chunk
+    SimTime drain;         // of the receiver, to copy the last chunk out when it has nothing more to send
     double links_share{};  // what the links of the route give when all hops of the operation flow at once
     double alone_share{};  // and what they give while it flows, since not all others do: see placed_alone
     std::uint32_t lane{};
@@ -38,6 +41,9 @@ bool on_route(const HopOnLinks& hop, Stage stage);
 
 // Wire bytes a second that a stage is held to by itself: a copy by its SM; a flight by nothing.
 double own_limit(const HopOnLinks& hop, Stage stage);
+
+// What its SM needs beside the bytes of a cell.
+SimTime cell_cost(const HopOnLinks& hop, const Cell& cell);
 
 // Wire bytes a second of a stage when the operation has the machine to itself: when all its hops flow, and while this
 // one does.

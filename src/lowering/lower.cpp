@@ -141,7 +141,8 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
     const auto last = walk<ActivityId>(pipe, [&](const Cell& cell, std::span<const After<ActivityId>> waits) {
         const HopOnLinks& hop = placed.hops[cell.hop];
         const ActivityId made =
-            add({.work = cell.wire_bytes,
+            add({.delay = cell_cost(hop, cell),
+                 .work = cell.wire_bytes,
                  .rate_limit = own_limit(hop, cell.stage),
                  .uses = on_route(hop, cell.stage) ? std::span<const Use>(uses[cell.hop]) : std::span<const Use>{}},
                 c, 2 * cell.hop + static_cast<std::uint32_t>(cell.stage));
@@ -154,6 +155,11 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
 
 void Lowering::exchange_stream(const Group& group, const Schedule& schedule) {
     std::uint32_t level = 0;
+    if (schedule.exchange->host > schedule.launch) {  // the host is slower than the GPUs
+        const ActivityId host = add({.delay = schedule.exchange->host - schedule.launch}, kNoStage, kNoStage);
+        builder_.order(span_.launch, host);
+        ends_.push_back({host, {}});
+    }
     for (const LevelFlow& flow : level_flows(topology_, group, schedule)) {
         const std::uint32_t its_level = level++;
         if (flow.work <= 0) continue;
@@ -206,7 +212,8 @@ void Lowering::message_chunks(const Schedule& schedule, const MessageOnLinks& me
             if (i > 0) builder_.order(flights.back(), flight);
             flights.push_back(flight);
         }
-        ends_.push_back({message.leaves_domain ? flights.back() : copies.back(), message.latency});
+        ends_.push_back({message.leaves_domain ? flights.back() : copies.back(),
+                         message.latency + from_seconds(message.last_copy_seconds)});
     }
 }
 

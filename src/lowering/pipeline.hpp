@@ -37,6 +37,7 @@ struct PipelineHop {
     bool leaves_domain{};
     SimTime latency;         // of data
     SimTime credit_latency;  // of the news that a buffer is free again
+    SimTime drain;           // after the last arrival
     std::uint32_t lane{};    // of the channel: hops of one lane carry one transfer at a time
 };
 
@@ -55,6 +56,8 @@ struct Cell {
     std::uint32_t hop{};
     Stage stage{};
     double wire_bytes{};
+    double chunks{};  // of its loop
+    bool probe{};  // to see what would come: leaves no trace
 };
 
 template <class Value>
@@ -90,9 +93,14 @@ private:
     void wait_for_data(const Move& move, std::uint32_t unit);
     void wait_for_receiver(const Move& move, std::uint32_t unit);
     void wait_for_own_buffer(const Move& move, std::uint32_t message);
-    Value add(std::uint32_t hop, Stage stage, double data, Last& last);
+    Value add(std::uint32_t hop, Stage stage, double data, double chunks, Last& last);
     void skip_repeats();
-    std::vector<std::int64_t> state() const;
+    std::int64_t skip(std::uint32_t d, std::int64_t most);
+    void shift(const std::vector<std::int64_t>& steps, std::int64_t times);
+    bool lands_on(std::uint32_t d, const std::vector<std::int64_t>& steps);
+    template <class Visit>
+    void each_value(Visit visit);
+    std::vector<std::int64_t> state();
 
     const Loop& loop() const { return pipe_.loops[walked_.back()]; }
     // The cut of a loop walked earlier; skipped loops were like their neighbours.
@@ -127,6 +135,8 @@ private:
     std::vector<After<Value>> waits_;
     std::vector<std::uint32_t> walked_;              // the loops walked
     std::deque<std::vector<std::int64_t>> earlier_;  // states after the latest loops, all of one cut
+    bool probing_ = false;
+    std::size_t next_probe_ = 0;  // not before so many loops have been walked
 };
 
 template <class Value, class Make>
@@ -159,7 +169,7 @@ std::vector<After<Value>> PipelineWalk<Value, Make>::run() {
     std::vector<After<Value>> end;
     for (const PipelineHop& hop : pipe_.hops) {
         const Last& last = hop.leaves_domain ? last_flight_[hop.lane] : last_copy_[hop.lane];
-        if (last.any) end.push_back({last.cell, hop.latency});
+        if (last.any) end.push_back({last.cell, hop.latency + hop.drain});
     }
     return end;
 }
@@ -188,7 +198,7 @@ void PipelineWalk<Value, Make>::copy(const Move& move, std::uint32_t unit) {
     else
         wait_for_receiver(move, unit);
     kept_[slot(hop, number(move.at), Stage::copy, unit)] =
-        add(hop, Stage::copy, loop().unit_bytes(unit) * move.chunks, last_copy_[pipe_.hops[hop].lane]);
+        add(hop, Stage::copy, loop().unit_bytes(unit) * move.chunks, move.chunks, last_copy_[pipe_.hops[hop].lane]);
 }
 
 template <class Value, class Make>
@@ -198,7 +208,7 @@ void PipelineWalk<Value, Make>::flight(const Move& move, std::uint32_t message, 
     waits_.push_back({last_copy_[pipe_.hops[hop].lane].cell, {}});
     wait_for_receiver(move, message);
     kept_[slot(hop, number(move.at), Stage::flight, message)] =
-        add(hop, Stage::flight, data, last_flight_[pipe_.hops[hop].lane]);
+        add(hop, Stage::flight, data, move.chunks, last_flight_[pipe_.hops[hop].lane]);
 }
 
 template <class Value, class Make>
@@ -234,31 +244,42 @@ void PipelineWalk<Value, Make>::wait_for_own_buffer(const Move& move, std::uint3
 }
 
 template <class Value, class Make>
-Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double data, Last& last) {
+Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double data, double chunks, Last& last) {
     if (last.any) waits_.push_back({last.cell, {}});
-    const Cell cell{hop, stage, data * pipe_.wire_per_data};
+    const Cell cell{hop, stage, data * pipe_.wire_per_data, chunks, probing_};
     last = {true, make_(cell, std::span<const After<Value>>(waits_))};
     return last.cell;
 }
 
-// All that the next loops can depend on: the values kept, the latest last.
+// All that the next loops can depend on: the values kept, the latest last, and the last cells of the lanes.
 template <class Value, class Make>
-std::vector<std::int64_t> PipelineWalk<Value, Make>::state() const {
-    std::vector<std::int64_t> all;
-    const std::uint32_t units = loop().units();
+template <class Visit>
+void PipelineWalk<Value, Make>::each_value(Visit visit) {
+    const std::uint32_t units = loop().units(), messages = message_of(loop(), units - 1) + 1;
     for (std::uint32_t hop = 0; hop < pipe_.hops.size(); ++hop) {
         const bool flies = pipe_.hops[hop].leaves_domain;
         for (std::uint64_t n = made_[hop] - window_[hop]; n < made_[hop]; ++n) {
-            for (std::uint32_t u = 0; u < units; ++u) all.push_back(kept_[slot(hop, n, Stage::copy, u)].fs);
-            for (std::uint32_t u = 0; flies && u <= message_of(loop(), units - 1); ++u)
-                all.push_back(kept_[slot(hop, n, Stage::flight, u)].fs);
+            for (std::uint32_t u = 0; u < units; ++u) visit(kept_[slot(hop, n, Stage::copy, u)]);
+            for (std::uint32_t m = 0; flies && m < messages; ++m) visit(kept_[slot(hop, n, Stage::flight, m)]);
         }
     }
+    for (auto* lasts : {&last_copy_, &last_flight_})
+        for (Last& last : *lasts) visit(last.cell);
+}
+
+template <class Value, class Make>
+std::vector<std::int64_t> PipelineWalk<Value, Make>::state() {
+    std::vector<std::int64_t> all;
+    each_value([&](const Value& value) { all.push_back(value.fs); });
     return all;
 }
 
 // The recurrence is linear in (max,+): when all that the future depends on is what it was d loops ago, later by the
 // same time everywhere, each further d equal loops add that time again.
+//
+// Parts that nothing holds back (the sums of a tree that run ahead of their broadcast) may add a smaller time of their
+// own. Then the map F of d loops has taken x to x + s and that to x + 2 s. F is a maximum of sums, so each value of
+// F(x + t s) is convex in t: if it lies on the line x + (t + 1) s at t = 0, 1 and T, it lies there at all t between.
 template <class Value, class Make>
 void PipelineWalk<Value, Make>::skip_repeats() {
     const std::uint32_t at = walked_.back();
@@ -271,26 +292,74 @@ void PipelineWalk<Value, Make>::skip_repeats() {
     }
     for (std::uint32_t hop = 0; hop < pipe_.hops.size(); ++hop)
         if (made_[hop] < std::uint64_t{window_[hop]} || order_.per_loop(hop) == 0) return;
-    std::vector<std::int64_t> now = state();
-    for (std::size_t d = 1; d <= earlier_.size(); ++d) {
-        const auto& then = earlier_[earlier_.size() - d];
-        const std::int64_t step = now.front() - then.front();
-        bool repeats = true;
-        for (std::size_t i = 0; i < now.size() && repeats; ++i) repeats = now[i] - then[i] == step;
-        if (!repeats) continue;
+    earlier_.push_back(state());
+    for (std::uint32_t d = 1; d < earlier_.size(); ++d) {
         // The last loop may be cut short, and one more stands before it.
-        const auto times = static_cast<std::int64_t>((pipe_.loops.size() - 2 - at) / d);
-        if (times < 1) break;
-        if (step > 0 && times > SimTime::max().fs / 2 / step) throw LimitReached("a run of more than 2.56 hours");
-        for (Value& value : kept_) value.fs += times * step;
-        for (auto* lasts : {&last_copy_, &last_flight_})
-            for (Last& last : *lasts) last.cell.fs += times * step;
-        walked_.back() = at + static_cast<std::uint32_t>(times * static_cast<std::int64_t>(d));
+        const auto most = static_cast<std::int64_t>((pipe_.loops.size() - 2 - at) / d);
+        if (most < 1) break;
+        const std::int64_t times = skip(d, most);
+        if (times == 0) continue;
+        walked_.back() = at + static_cast<std::uint32_t>(times) * d;
         earlier_.clear();
         return;
     }
-    earlier_.push_back(std::move(now));
-    if (earlier_.size() > kLongestPeriod) earlier_.pop_front();
+    if (earlier_.size() > 2 * kLongestPeriod) earlier_.pop_front();
+}
+
+// Adds what the last d loops have added as often as that is what as many loops would do, at most `most` times. Gives
+// how often.
+template <class Value, class Make>
+std::int64_t PipelineWalk<Value, Make>::skip(std::uint32_t d, std::int64_t most) {
+    const auto& now = earlier_.back();
+    const auto& then = earlier_[earlier_.size() - 1 - d];
+    const auto* before =
+        earlier_.size() > 2 * d && walked_.size() >= next_probe_ ? &earlier_[earlier_.size() - 1 - 2 * d] : nullptr;
+    bool equal = true;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        equal = equal && now[i] - then[i] == now[0] - then[0];
+        if (!equal && (before == nullptr || then[i] - (*before)[i] != now[i] - then[i])) return 0;
+    }
+    std::vector<std::int64_t> steps(now.size());
+    for (std::size_t i = 0; i < now.size(); ++i) steps[i] = now[i] - then[i];
+    const std::int64_t longest = *std::max_element(steps.begin(), steps.end());
+    if (longest > 0 && most > SimTime::max().fs / 2 / longest) throw LimitReached("a run of more than 2.56 hours");
+    for (std::int64_t times = most; times > 0; times /= 2) {
+        shift(steps, times);
+        if (equal || lands_on(d, steps)) return times;
+        shift(steps, -times);
+    }
+    next_probe_ = walked_.size() + walked_.size() / 4;  // something catches up: leave it time
+    return 0;
+}
+
+template <class Value, class Make>
+void PipelineWalk<Value, Make>::shift(const std::vector<std::int64_t>& steps, std::int64_t times) {
+    std::size_t i = 0;
+    each_value([&](Value& value) { value.fs += times * steps[i++]; });
+}
+
+// Whether d more loops add the steps; leaves everything as it was.
+template <class Value, class Make>
+bool PipelineWalk<Value, Make>::lands_on(std::uint32_t d, const std::vector<std::int64_t>& steps) {
+    const std::vector<std::int64_t> from = state();
+    const auto kept = kept_;
+    const auto copies = last_copy_, flights = last_flight_;
+    const auto made = made_;
+    probing_ = true;
+    for (std::uint32_t i = 0; i < d; ++i) {
+        walked_.push_back(walked_.back());
+        order_.each([this](const Move& move) { transfer(move); });
+    }
+    const std::vector<std::int64_t> to = state();
+    probing_ = false;
+    walked_.resize(walked_.size() - d);
+    kept_ = kept;
+    last_copy_ = copies;
+    last_flight_ = flights;
+    made_ = made;
+    for (std::size_t i = 0; i < to.size(); ++i)
+        if (to[i] - from[i] != steps[i]) return false;
+    return true;
 }
 
 // All cells of `pipe` in order; see PipelineWalk.

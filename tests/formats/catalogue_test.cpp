@@ -22,14 +22,23 @@ TEST_CASE("the GPU and its NVLink read to the values of their files") {
     const json gpu = file("gpus/h100-sxm5-80gb.json");
     CHECK(type.gpu.name == "h100-sxm5-80gb");
     CHECK(type.gpu.compute_capability == gpu["compute_capability"]["value"]);
+    CHECK(gpu["channels"]["value"] == "hopper");
+    const json channels = file("channels/hopper.json");
+    CHECK(type.gpu.launch == span(channels["launch"]));
+    CHECK(type.gpu.receive_share == channels["receive_share"]["value"]);
+    CHECK(type.gpu.tree_fan_cost[2] == channels["tree_fan_cost"]["value"][2]);
     const json nvlink = file("links/nvlink4.json");
+    CHECK(type.nvlink->switch_chunk_cost == span(nvlink["switch_chunk_cost"]));
+    CHECK(type.nvlink->switch_block_cost == span(nvlink["switch_block_cost"]));
     CHECK(type.nvlink->name == "nvlink4");
     CHECK(type.nvlink->rate == 450_GBps);
     CHECK(type.nvlink->efficiency == nvlink["ring_efficiency"]["value"]);
     CHECK(type.nvlink->wire_latency == span(nvlink["wire_latency"]));
     for (const Protocol protocol : kProtocols) {
         const std::string key(name(protocol));
-        CHECK(type.gpu.channel_rate[protocol] == rate(gpu["channel_rate"][key]));
+        CHECK(type.gpu.channel_rate[protocol] == rate(channels["rate"][key]));
+        CHECK(type.gpu.unit_cost[protocol] == span(channels["unit_cost"][key]));
+        CHECK(type.gpu.transfer_share[protocol] == channels["transfer_share"][key]["value"]);
         CHECK(type.nvlink->hop_latency[protocol] == span(nvlink["hop_latency"][key]));
     }
 }

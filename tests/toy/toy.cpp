@@ -87,6 +87,7 @@ Nccl nccl(std::uint32_t slices) {
                         .split_alignment = {1},
                         .slices_least_part = 1u << 31,
                         .tree_up_share = all(0.5),
+                        .tree_down_share = all(0.5),
                         .most_nvls_heads = 32},
               .tuning = {}};
     nccl.threads.most = all(1u);

@@ -1,0 +1,78 @@
+#include "tables.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <thread>
+
+namespace fmsim::cli {
+namespace {
+
+bool is_log(const std::string& file) { return file.ends_with(".log") || file.ends_with(".txt"); }
+
+std::vector<std::string> files_of(const std::string& folder) {
+    const auto refuse = [&](const char* expected) {
+        throw InputError({{.file = folder, .line = 0, .pointer = "", .expected = expected, .found = ""}});
+    };
+    std::error_code error;
+    std::vector<std::string> files;
+    if (std::filesystem::is_regular_file(folder, error)) return {folder};
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+        if (const std::string file = entry->path().string(); file.ends_with(".json") || is_log(file))
+            files.push_back(file);
+    if (error) refuse("expected a folder that can be read");
+    if (files.empty()) refuse("expected a folder with tables (*.json) or logs of nccl-tests (*.log, *.txt)");
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::vector<ValidatedRow> validated(const Measurements& table, const Catalogue& catalogue, const Nccl& nccl) {
+    if (table.cluster.empty()) return not_predicted(table, "the catalogue has no such machine");
+    try {
+        return validate(table, build_topology(catalogue.cluster(table.cluster)), nccl);
+    } catch (const InputError& error) {
+        return not_predicted(table, to_text(error.problems.front()));
+    }
+}
+
+}  // namespace
+
+Tables read_tables(const std::string& folder, const std::string& cluster, const std::string& collective) {
+    Tables read;
+    for (const std::string& file : files_of(folder)) {
+        const std::string text = read_file(file);
+        Measurements table = is_log(file) ? parse_nccl_tests(text, file) : parse_measurements(text, file);
+        if (is_log(file) && table.cluster.empty()) table.cluster = cluster;
+        if (table.collective.empty()) table.collective = collective;
+        read.tables.push_back(std::move(table));
+        read.text += text;
+    }
+    return read;
+}
+
+void validate_all(const std::vector<Measurements>& tables, const Catalogue& catalogue, const std::vector<bool>& wanted,
+                  std::vector<std::vector<ValidatedRow>>& rows) {
+    const Nccl nccl = catalogue.nccl();
+    rows.resize(tables.size());
+    std::vector<std::exception_ptr> failed(tables.size());
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+        for (std::size_t i = next++; i < tables.size(); i = next++) {
+            if (!wanted.empty() && !wanted[i]) continue;
+            try {
+                rows[i] = validated(tables[i], catalogue, nccl);
+            } catch (...) {
+                failed[i] = std::current_exception();
+            }
+        }
+    };
+    std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()) - 1);
+    for (std::thread& thread : threads) thread = std::thread(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& failure : failed)
+        if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace fmsim::cli

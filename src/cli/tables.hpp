@@ -1,0 +1,25 @@
+// Measured tables of a folder, and predictions for all of them on all processors.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fmsim/analysis.hpp"
+#include "fmsim/formats.hpp"
+
+namespace fmsim::cli {
+
+struct Tables {
+    std::vector<Measurements> tables;
+    std::string text;  // of all files, for the hash of the inputs
+};
+// The files NAME.json, and NAME.log or NAME.txt as nccl-tests printed them, in the order of their names; or one file.
+// Logs take cluster and collective from here where they have none.
+Tables read_tables(const std::string& folder, const std::string& cluster, const std::string& collective);
+
+// Tables do not depend on each other, and each has its place in the result, so threads change nothing but the time.
+// Those not `wanted` keep the rows that they had.
+void validate_all(const std::vector<Measurements>& tables, const Catalogue& catalogue, const std::vector<bool>& wanted,
+                  std::vector<std::vector<ValidatedRow>>& rows);
+
+}  // namespace fmsim::cli
