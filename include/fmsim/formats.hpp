@@ -18,6 +18,7 @@
 #include "fmsim/engine.hpp"
 #include "fmsim/kernels.hpp"
 #include "fmsim/topology.hpp"
+#include "fmsim/training.hpp"
 #include "fmsim/workload.hpp"
 
 namespace fmsim {
@@ -37,6 +38,7 @@ public:
     Cluster cluster(std::string_view words) const;   // "u-p6e-gb200x72:4", or "p5.48xlarge" for one
     Nccl nccl() const;
     KernelFacts kernels(const Gpu& gpu) const;  // of its generation
+    TrainingConstants training() const;
     // Every value of a machine and of its parts, with its source.
     std::vector<SourcedValue> sources(std::string_view name) const;
     // Changes when any value of any file does; layout and key order do not count.
@@ -103,6 +105,9 @@ InputError in_file(const InputError& error, std::string_view text, const std::st
 // The JSON schemas (draft 7) of the files above, by name ("workload"), each whole in itself.
 std::vector<std::string> schema_names();
 std::string schema_text(std::string_view name);
+
+// Measured training steps of a source, with the plan that each row describes.
+std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file);
 
 Measurements parse_measurements(std::string_view text, const std::string& file);
 

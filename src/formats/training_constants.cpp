@@ -1,0 +1,38 @@
+// The catalogue's constants of training steps (topologies/training.json).
+#include "fmsim/formats.hpp"
+#include "leaves.hpp"
+
+namespace fmsim {
+namespace {
+
+constexpr const char* kFile = "training.json";
+
+}  // namespace
+
+TrainingConstants Catalogue::training() const {
+    Document document(text_of(files_, kFile, kFile), kFile, "training_constants");
+    const Document::Spot root = document.root();
+    const auto number = [&](const char* key) { return value(root[key]).number(); };
+    const auto span = [&](const char* key) { return value(root[key]).span(); };
+    TrainingConstants constants{.products = number("products"),
+                                .attention = number("attention"),
+                                .streams = number("streams"),
+                                .grouped = number("grouped"),
+                                .unfused = number("unfused"),
+                                .loss_passes = number("loss_passes"),
+                                .tensor_hidden = number("tensor_hidden"),
+                                .overlap_slows = number("overlap_slows"),
+                                .layer_host = span("layer_host"),
+                                .layer_graph = span("layer_graph"),
+                                .experts_host = span("experts_host"),
+                                .chunk_gap = span("chunk_gap"),
+                                .step_gap = span("step_gap"),
+                                .straggler = number("straggler"),
+                                .imbalance = number("imbalance"),
+                                .reserved = value(root["reserved"]).bytes(),
+                                .fragmentation = number("fragmentation")};
+    document.finish();
+    return constants;
+}
+
+}  // namespace fmsim

@@ -1,0 +1,85 @@
+// Kernels of a layer -> seconds by part. A kernel beside others for minutes is slower than alone: the GPU draws all its
+// power, and HBM has other work. Where a pass takes the GPU less than the host needs to issue it, the host's time shows.
+#include <algorithm>
+
+#include "layer.hpp"
+
+namespace fmsim {
+namespace {
+
+double speed_of(const Work& work, const TrainingConstants& constants, bool fused) {
+    switch (work.part) {
+        case StepPart::products: return constants.products;
+        case StepPart::experts: return constants.products * constants.grouped;
+        case StepPart::attention: return constants.attention;
+        default: return fused ? constants.streams : constants.streams / constants.unfused;
+    }
+}
+
+struct Timed {
+    double work{};
+    double launch{};
+};
+
+Timed timed(const Work& work, const TrainingPlan& plan, const Trainer& trainer) {
+    const KernelTime time = time_of(work.kernel, trainer.gpu, trainer.kernels, {.in_graph = plan.graph});
+    const double speed = speed_of(work, trainer.constants, plan.fused);
+    return {work.times * seconds(std::max(time.compute, time.memory)) / speed, work.times * seconds(time.launch)};
+}
+
+// Whether, or how much of it, a kernel runs again before the backward pass.
+double again(const Work& work, const Recompute& recompute) {
+    if (recompute.all) return 1;
+    switch (work.module) {
+        case Module::norm: return recompute.norms || recompute.half_products ? 1 : 0;
+        case Module::attention: return recompute.attention ? 1 : 0;
+        case Module::activation: return recompute.activations || recompute.mlp || recompute.half_products ? 1 : 0;
+        case Module::mlp: return recompute.mlp ? 1 : recompute.half_products ? 0.5 : 0;
+        case Module::projection: return recompute.half_products ? 0.5 : 0;
+        case Module::latent_up: return recompute.latent_up ? 1 : 0;
+        case Module::experts: return recompute.experts ? 1 : 0;
+        default: return recompute.half_products ? 1 : 0;
+    }
+}
+
+double host_of(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
+    double host = seconds(plan.graph ? constants.layer_graph : constants.layer_host);
+    if (kind.experts) host += seconds(constants.experts_host) * (plan.graph ? 0.5 : 1);
+    return host;
+}
+
+}  // namespace
+
+Parts cost_of(const Works& works, const TrainingPlan& plan, const Trainer& trainer) {
+    Parts parts;
+    for (const Work& work : works) {
+        const Timed time = timed(work, plan, trainer);
+        parts[work.part] += time.work;
+        parts[StepPart::host] += time.launch;
+    }
+    return parts;
+}
+
+LayerCost layer_cost(const TrainingPlan& plan, const LayerKind& kind, const Trainer& trainer) {
+    LayerCost cost;
+    const Works forward = layer_forward(plan, kind, trainer.constants);
+    cost.forward = cost_of(forward, plan, trainer);
+    double repeated = 0;
+    for (const Work& work : forward) {
+        const Timed time = timed(work, plan, trainer);
+        repeated += again(work, plan.recompute) * (time.work + time.launch);
+        if (work.part == StepPart::attention) cost.attention += time.work;
+    }
+    const Works backward = layer_backward(plan, kind, trainer.constants);
+    cost.backward = cost_of(backward, plan, trainer);
+    cost.backward[StepPart::recompute] = repeated;
+    for (const Work& work : backward)
+        if (work.of_weights) cost.weights += timed(work, plan, trainer).work;
+    const double host = host_of(plan, kind, trainer.constants);
+    const double again_host = plan.recompute.all ? 2 : 1;
+    cost.forward[StepPart::host] += std::max(0.0, host - cost.forward.all());
+    cost.backward[StepPart::host] += std::max(0.0, host * again_host - cost.backward.all());
+    return cost;
+}
+
+}  // namespace fmsim
