@@ -42,7 +42,12 @@ std::vector<Constant> constants() {
                         [=](TrainingConstants& c, double v) { c.*at = from_seconds(v); }, least, most};
     };
     using C = TrainingConstants;
-    return {number("products", &C::products, .6, 1),
+    const auto power = [](const char* gpu) {
+        return Constant{gpu, [=](const C& c) { return c.power.at(gpu); }, [=](C& c, double v) { c.power[gpu] = v; }, .5, 1.3};
+    };
+    return {power("a100-sxm4-80gb"), power("h100-sxm5-96gb-500w"), power("h200-sxm5-141gb"), power("b200-hgx"),
+            power("b200-gb200"), power("b300-hgx"), power("b300-gb300"),
+            number("products", &C::products, .6, 1),
             number("attention", &C::attention, .4, 1),
             number("streams", &C::streams, .3, 1),
             number("grouped", &C::grouped, .2, 1),
@@ -143,6 +148,10 @@ int main(int argc, char** argv) {
                                row.step.parts().seconds[i] / row.predicted * 100);
             }
             fmt::print("\n");
+            if (std::getenv("FMSIM_EXCHANGES") != nullptr)
+                for (const ExchangeUse& use : row.step.exchanges)
+                    fmt::print("      {:30} {}x{} {:.3f} MB {:.3f} ms\n", use.name, use.family.size, use.family.stride,
+                               use.bytes / 1e6, use.seconds * 1e3);
         }
     if (rounds > 0) {
         std::vector<Constant> all = constants();

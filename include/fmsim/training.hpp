@@ -173,6 +173,7 @@ std::vector<std::vector<std::int64_t>> layers_of(const TrainingPlan& plan);
 // ---- Constants (topologies/training.json) ----
 
 struct TrainingConstants {
+    std::map<std::string, double> power;  // by GPU: the clock that its power leaves it in training, of the one assumed
     double products{};        // speed of products between others, over that of one alone
     double attention{};       // the same of attention
     double streams{};         // of kernels that HBM bounds

@@ -5,13 +5,15 @@
 namespace fmsim {
 namespace {
 
+using Spot = Document::Spot;
+
 constexpr const char* kFile = "training.json";
 
 }  // namespace
 
 TrainingConstants Catalogue::training() const {
     Document document(text_of(files_, kFile, kFile), kFile, "training_constants");
-    const Document::Spot root = document.root();
+    const Spot root = document.root();
     const auto number = [&](const char* key) { return value(root[key]).number(); };
     const auto span = [&](const char* key) { return value(root[key]).span(); };
     TrainingConstants constants{.products = number("products"),
@@ -31,6 +33,9 @@ TrainingConstants Catalogue::training() const {
                                 .imbalance = number("imbalance"),
                                 .reserved = value(root["reserved"]).bytes(),
                                 .fragmentation = number("fragmentation")};
+    const Spot power = root["power"];
+    for (const auto& [gpu, leaf] : power.json().items())
+        if (!gpu.starts_with("x-")) constants.power[gpu] = value(power[gpu]).number();
     document.finish();
     return constants;
 }

@@ -139,7 +139,9 @@ std::vector<std::uint32_t> chunk_counts(const TrainingPlan& plan, const json& pa
     if (plan.pipeline == 1 || words == "none" || has(words, "DualPipe")) return {1};
     std::vector<std::uint32_t> counts;
     for (const std::uint32_t count : {1U, 2U, 3U, 4U, 5U, 6U, 8U})
-        if (plan.model.layers % (plan.pipeline * count) == 0) counts.push_back(count);
+        if ((plan.model.layers % (plan.pipeline * count) == 0 || (plan.model.layers + 2) % (plan.pipeline * count) == 0) &&
+            plan.pipeline * count <= plan.model.layers)
+            counts.push_back(count);
     if (counts.empty()) counts.push_back(1);
     return counts;
 }

@@ -187,14 +187,19 @@ void experts_block(Layer& layer, const TrainingPlan& plan, Pass pass, double imb
         static_cast<std::int64_t>(static_cast<double>(expert_slots(plan)) * (plan.experts > 1 ? 1 + imbalance : 1));
     const std::int64_t rows = std::max<std::int64_t>(slots / groups, 1);
     const std::int64_t columns = std::max<std::int64_t>(moe.ffn / plan.expert_tensor, 1);
-    layer.stream(Streaming::copy, slots * h, Module::experts, plan.experts > 1 ? 3 : 1);  // to experts' order and back
+    // To the experts' order and back; a dispatcher that sends once a domain does it on the way.
+    const bool fused = plan.dispatch == Dispatch::once_a_domain && plan.experts > 1;
+    layer.stream(Streaming::copy, slots * h, Module::experts, fused ? 0.5 : plan.experts > 1 ? 3 : 1);
     layer.experts(groups, rows, h, columns * (gated ? 2 : 1));
     const Streaming activation =
         gated ? (forward ? Streaming::gated_activation : Streaming::gated_activation_backward)
               : (forward ? Streaming::activation : Streaming::activation_backward);
     layer.stream(activation, slots * columns, Module::activation);
     layer.experts(groups, rows, columns, h);
-    layer.stream(Streaming::add, own * moe.chosen * h, Module::other);  // weighted sum
+    if (!fused) {  // weighted sum
+        constexpr std::int64_t kElement = 2;
+        layer.add(StepPart::streams, Module::other, Traffic{{own * moe.chosen * h * kElement}, {own * h * kElement}});
+    }
     if (moe.shared_ffn > 0) mlp(layer, plan, moe.shared_ffn, pass);
 }
 

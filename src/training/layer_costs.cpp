@@ -23,7 +23,9 @@ struct Timed {
 
 Timed timed(const Work& work, const TrainingPlan& plan, const Trainer& trainer) {
     const KernelTime time = time_of(work.kernel, trainer.gpu, trainer.kernels, {.in_graph = plan.graph});
-    const double speed = speed_of(work, trainer.constants, plan.fused);
+    double speed = speed_of(work, trainer.constants, plan.fused);
+    const auto power = trainer.constants.power.find(trainer.gpu.name);
+    if (power != trainer.constants.power.end() && time.compute > time.memory) speed *= power->second;
     return {work.times * seconds(std::max(time.compute, time.memory)) / speed, work.times * seconds(time.launch)};
 }
 

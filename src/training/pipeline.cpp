@@ -133,6 +133,7 @@ struct Greedy {
     struct Way {
         std::vector<double> forward, backward;  // when each micro-batch's pass here has ended
         std::size_t forwards = 0, backwards = 0;
+        std::int64_t alive() const { return static_cast<std::int64_t>(forwards) - static_cast<std::int64_t>(backwards); }
     };
     std::vector<Way> ways;
     double free = 0;
@@ -184,13 +185,12 @@ private:
         const Greedy& stage = stages_[stage_at(way, place)];
         const std::size_t m = stage.ways[way].forwards;
         if (m >= stage.ways[way].forward.size()) return kNever;
-        if (stage.alive >= most_alive(place)) return kNever;
+        if (stage.ways[way].alive() >= most_alive(place)) return kNever;
         if (place == 0) return stage.free;
         return std::max(stage.free, stages_[stage_at(way, place - 1)].ways[way].forward[m] + costs_.message);
     }
     std::int64_t most_alive(std::size_t place) const {
-        const auto n = static_cast<std::int64_t>(stages_.size());
-        return stages_[0].ways.size() > 1 ? n + 1 : n - static_cast<std::int64_t>(place) + (place > 0 ? 1 : 0);
+        return static_cast<std::int64_t>(stages_.size() - place);
     }
     double backward_from(std::size_t way, std::size_t place) const {
         const Greedy& stage = stages_[stage_at(way, place)];

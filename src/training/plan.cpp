@@ -78,6 +78,10 @@ void check_batch(const TrainingPlan& plan, Checks& checks) {
     checks.need(plan.micro_batch > 0 && plan.global_batch > 0 && plan.global_batch % copies == 0, "/global_batch",
                 fmt::format("expected a multiple of data x micro_batch, {} x {}", plan.data(), plan.micro_batch),
                 fmt::format("{}", plan.global_batch));
+    if (!checks.good()) return;
+    checks.need(plan.chunks == 1 || plan.micro_batches() % plan.pipeline == 0, "/parallel/chunks",
+                fmt::format("expected 1, or micro-batches in multiples of the {} stages", plan.pipeline),
+                fmt::format("{} micro-batches", plan.micro_batches()));
 }
 
 }  // namespace

@@ -107,8 +107,12 @@ private:
     }
     double message() {
         if (plan_.pipeline == 1) return 0;
-        const double bytes = static_cast<double>(own_tokens(plan_) * plan_.model.hidden) * kElement;
-        return uses_.seconds("pipeline", {.size = 2, .stride = families_.stage}, Collective::send_recv, bytes);
+        // Where the sequence is not split each rank sends a part, and the receivers gather.
+        const double bytes = static_cast<double>(tokens_of(plan_) * plan_.model.hidden) * kElement;
+        double time = uses_.seconds("pipeline", {.size = 2, .stride = families_.stage}, Collective::send_recv, bytes / plan_.tensor);
+        if (!plan_.sequence_parallel && plan_.tensor > 1)
+            time += uses_.seconds("tensor", families_.tensor, Collective::all_gather, bytes);
+        return time;
     }
     // When the sums of a stage's gradients have ended.
     double sums_end(const PipelineTimes& times, std::size_t stage) const {
