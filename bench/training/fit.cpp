@@ -45,10 +45,14 @@ std::vector<Constant> constants() {
     const auto power = [](const char* gpu) {
         return Constant{gpu, [=](const C& c) { return c.power.at(gpu); }, [=](C& c, double v) { c.power[gpu] = v; }, .5, 1.3};
     };
+    const auto attention = [](const char* kind) {
+        return Constant{kind, [=](const C& c) { return c.attention.at(kind); }, [=](C& c, double v) { c.attention[kind] = v; }, .4, 1.3};
+    };
     return {power("a100-sxm4-80gb"), power("h100-sxm5-96gb-500w"), power("h200-sxm5-141gb"), power("b200-hgx"),
-            power("b200-gb200"), power("b300-hgx"), power("b300-gb300"),
+            power("b200-gb200"), power("b300-gb300"),
             number("products", &C::products, .6, 1),
-            number("attention", &C::attention, .4, 1),
+            attention("ampere/flash_attention_2"), attention("ampere/unfused"), attention("hopper/flash_attention_2"),
+            attention("hopper/cudnn"), attention("blackwell/cudnn"),
             number("streams", &C::streams, .3, 1),
             number("grouped", &C::grouped, .2, 1),
             number("unfused", &C::unfused, 1, 8),
@@ -58,8 +62,10 @@ std::vector<Constant> constants() {
             span("layer_host", &C::layer_host, 20e-6, 3e-3),
             span("layer_graph", &C::layer_graph, 1e-6, 500e-6),
             span("experts_host", &C::experts_host, 10e-6, 8e-3),
+            span("experts_gap", &C::experts_gap, 1e-6, 8e-3),
             span("chunk_gap", &C::chunk_gap, 10e-6, 5e-3),
             span("step_gap", &C::step_gap, 1e-3, .3),
+            span("step_graph", &C::step_graph, 1e-4, .1),
             number("straggler", &C::straggler, .0005, .03),
             number("imbalance", &C::imbalance, .01, .6)};
 }

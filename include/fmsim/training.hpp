@@ -175,7 +175,7 @@ std::vector<std::vector<std::int64_t>> layers_of(const TrainingPlan& plan);
 struct TrainingConstants {
     std::map<std::string, double> power;  // by GPU: the clock that its power leaves it in training, of the one assumed
     double products{};        // speed of products between others, over that of one alone
-    double attention{};       // the same of attention
+    std::map<std::string, double> attention;  // the same of attention, by implementation
     double streams{};         // of kernels that HBM bounds
     double grouped{};         // of products of experts, besides
     double unfused{};         // traffic of small kernels where they are not fused, over fused
@@ -184,9 +184,11 @@ struct TrainingConstants {
     double overlap_slows{};   // computing beside an exchange: time lost, of the exchange's
     SimTime layer_host;       // of the host, a layer and pass, kernel by kernel
     SimTime layer_graph;      // in a CUDA graph
-    SimTime experts_host;     // and of a layer of experts: counts that go to the host, permutations
+    SimTime experts_host;     // and of a layer of experts besides: routing, permutations
+    SimTime experts_gap;      // of a layer of experts: counts go to the host, and the GPU waits; not in a graph
     SimTime chunk_gap;        // of a stage, a chunk of a micro-batch
     SimTime step_gap;         // of a step: data, norm of gradients, logging
+    SimTime step_graph;       // where CUDA graphs hold the step
     double straggler{};       // part of a step lost for each doubling of the domains
     double imbalance{};       // most tokens of a rank of experts over the mean, less 1
     Bytes reserved;           // memory of context, libraries and communicators

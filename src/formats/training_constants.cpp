@@ -17,7 +17,7 @@ TrainingConstants Catalogue::training() const {
     const auto number = [&](const char* key) { return value(root[key]).number(); };
     const auto span = [&](const char* key) { return value(root[key]).span(); };
     TrainingConstants constants{.products = number("products"),
-                                .attention = number("attention"),
+                                .attention = {},
                                 .streams = number("streams"),
                                 .grouped = number("grouped"),
                                 .unfused = number("unfused"),
@@ -27,15 +27,21 @@ TrainingConstants Catalogue::training() const {
                                 .layer_host = span("layer_host"),
                                 .layer_graph = span("layer_graph"),
                                 .experts_host = span("experts_host"),
+                                .experts_gap = span("experts_gap"),
                                 .chunk_gap = span("chunk_gap"),
                                 .step_gap = span("step_gap"),
+                                .step_graph = span("step_graph"),
                                 .straggler = number("straggler"),
                                 .imbalance = number("imbalance"),
                                 .reserved = value(root["reserved"]).bytes(),
                                 .fragmentation = number("fragmentation")};
-    const Spot power = root["power"];
-    for (const auto& [gpu, leaf] : power.json().items())
-        if (!gpu.starts_with("x-")) constants.power[gpu] = value(power[gpu]).number();
+    const auto shares = [&](const char* key, std::map<std::string, double>& all) {
+        const Spot list = root[key];
+        for (const auto& [name, leaf] : list.json().items())
+            if (!name.starts_with("x-")) all[name] = value(list[name]).number();
+    };
+    shares("power", constants.power);
+    shares("attention", constants.attention);
     document.finish();
     return constants;
 }

@@ -4,6 +4,7 @@
 // precision and kind (dense or with experts).
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -31,22 +32,25 @@ double need(const TrainingPlan& plan, const Trainer& trainer) {
     return most;
 }
 
-// Of one that may be meant, those that fit; where none does, the one that needs least.
+// Of those that may be meant, the ones that fit; where none does, though it ran, those that come near it.
 std::vector<TrainingPlan> meant(const std::vector<TrainingPlan>& plans, const Trainer& trainer) {
     if (plans.size() == 1) return plans;
-    std::vector<TrainingPlan> good;
+    constexpr double kNear = 1.25;
+    std::vector<TrainingPlan> good, sound;
     for (const TrainingPlan& plan : plans) {
         try {
             check(plan);
         } catch (const InputError&) {
             continue;
         }
+        sound.push_back(plan);
         if (fits(plan, trainer)) good.push_back(plan);
     }
-    if (good.empty())
-        good.push_back(*std::min_element(plans.begin(), plans.end(), [&](const auto& a, const auto& b) {
-            return need(a, trainer) < need(b, trainer);
-        }));
+    if (!good.empty()) return good;
+    double least = std::numeric_limits<double>::infinity();
+    for (const TrainingPlan& plan : sound) least = std::min(least, need(plan, trainer));
+    for (const TrainingPlan& plan : sound)
+        if (need(plan, trainer) <= least * kNear) good.push_back(plan);
     return good;
 }
 

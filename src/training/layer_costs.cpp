@@ -1,5 +1,5 @@
 // Kernels of a layer -> seconds by part. A kernel beside others for minutes is slower than alone: the GPU draws all its
-// power, and HBM has other work. Where a pass takes the GPU less than the host needs to issue it, the host's time shows.
+// power, and HBM has other work.
 #include <algorithm>
 
 #include "layer.hpp"
@@ -7,12 +7,19 @@
 namespace fmsim {
 namespace {
 
-double speed_of(const Work& work, const TrainingConstants& constants, bool fused) {
+double attention_speed(const TrainingPlan& plan, const Trainer& trainer) {
+    const std::string& name = plan.attention.empty() ? trainer.kernels.usual_attention : plan.attention;
+    const auto found = trainer.constants.attention.find(trainer.kernels.name + "/" + name);
+    return found == trainer.constants.attention.end() ? 1 : found->second;
+}
+
+double speed_of(const Work& work, const TrainingPlan& plan, const Trainer& trainer) {
+    const TrainingConstants& constants = trainer.constants;
     switch (work.part) {
         case StepPart::products: return constants.products;
         case StepPart::experts: return constants.products * constants.grouped;
-        case StepPart::attention: return constants.attention;
-        default: return fused ? constants.streams : constants.streams / constants.unfused;
+        case StepPart::attention: return attention_speed(plan, trainer);
+        default: return plan.fused ? constants.streams : constants.streams / constants.unfused;
     }
 }
 
@@ -23,7 +30,7 @@ struct Timed {
 
 Timed timed(const Work& work, const TrainingPlan& plan, const Trainer& trainer) {
     const KernelTime time = time_of(work.kernel, trainer.gpu, trainer.kernels, {.in_graph = plan.graph});
-    double speed = speed_of(work, trainer.constants, plan.fused);
+    double speed = speed_of(work, plan, trainer);
     const auto power = trainer.constants.power.find(trainer.gpu.name);
     if (power != trainer.constants.power.end() && time.compute > time.memory) speed *= power->second;
     return {work.times * seconds(std::max(time.compute, time.memory)) / speed, work.times * seconds(time.launch)};
@@ -44,13 +51,12 @@ double again(const Work& work, const Recompute& recompute) {
     }
 }
 
-double host_of(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
-    double host = seconds(plan.graph ? constants.layer_graph : constants.layer_host);
-    if (kind.experts) host += seconds(constants.experts_host) * (plan.graph ? 0.5 : 1);
-    return host;
-}
-
 }  // namespace
+
+double host_seconds(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
+    if (plan.graph) return seconds(constants.layer_graph);
+    return seconds(constants.layer_host) + (kind.experts ? seconds(constants.experts_host) : 0);
+}
 
 Parts cost_of(const Works& works, const TrainingPlan& plan, const Trainer& trainer) {
     Parts parts;
@@ -77,10 +83,6 @@ LayerCost layer_cost(const TrainingPlan& plan, const LayerKind& kind, const Trai
     cost.backward[StepPart::recompute] = repeated;
     for (const Work& work : backward)
         if (work.of_weights) cost.weights += timed(work, plan, trainer).work;
-    const double host = host_of(plan, kind, trainer.constants);
-    const double again_host = plan.recompute.all ? 2 : 1;
-    cost.forward[StepPart::host] += std::max(0.0, host - cost.forward.all());
-    cost.backward[StepPart::host] += std::max(0.0, host * again_host - cost.backward.all());
     return cost;
 }
 

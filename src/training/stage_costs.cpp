@@ -36,6 +36,7 @@ public:
         context(cost);
         if (kind.experts) experts(cost, forward, backward);
         if (plan_.sharding >= Sharding::zero2) shards(cost, parameters, forward, backward);
+        host(cost, kind);
     }
     // Of one gather or scatter of a micro-batch's activations.
     double gather(Collective collective, double bytes) {
@@ -43,6 +44,16 @@ public:
     }
 
 private:
+    // Where the GPU needs less than the host to issue it all, the host's time shows.
+    void host(LayerCost& cost, const LayerKind& kind) {
+        const double host = host_seconds(plan_, kind, constants_), again = plan_.recompute.all ? 2 : 1;
+        cost.forward[StepPart::host] += std::max(0.0, host - cost.forward.all());
+        cost.backward[StepPart::host] += std::max(0.0, host * again - cost.backward.all());
+        if (!kind.experts || plan_.graph) return;
+        const double gap = fmsim::seconds(constants_.experts_gap);
+        cost.forward[StepPart::host] += gap;
+        cost.backward[StepPart::host] += gap * again;
+    }
     double tokens_bytes() const {
         return static_cast<double>(tokens_of(plan_) * plan_.model.hidden) * kElement;
     }
@@ -259,7 +270,7 @@ ChunkCosts chunk_costs(const TrainingPlan& plan, const Trainer& trainer, Uses& u
     costs.forward.assign(plan.pipeline, std::vector<Parts>(plan.chunks));
     costs.backward = costs.forward;
     costs.weights.assign(plan.pipeline, std::vector<double>(plan.chunks));
-    const double gap = seconds(trainer.constants.chunk_gap);
+    const double gap = plan.graph ? 0 : seconds(trainer.constants.chunk_gap);
     for (std::size_t stage = 0; stage < plan.pipeline; ++stage)
         for (std::size_t chunk = 0; chunk < plan.chunks; ++chunk) {
             for (const auto& [kind, count] : mix_of(plan, stage, chunk)) {

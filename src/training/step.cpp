@@ -150,7 +150,8 @@ private:
             end[stage] = last + tail[stage] + data_.optimizer[stage];
             whole = std::max(whole, end[stage]);
         }
-        whole += seconds(c.step_gap);
+        const double gap = seconds(plan_.graph ? c.step_graph : c.step_gap);
+        whole += gap;
         const double domains = std::max(1.0, static_cast<double>(plan_.gpus) / uses_.exchanges().domain_gpus());
         const double lost = whole * c.straggler * std::log2(domains);
         step.seconds = whole + lost;
@@ -164,7 +165,7 @@ private:
             if (!plan_.overlap.pipeline) parts[StepPart::pipeline] += message_ * static_cast<double>(times.messages[stage]);
             parts[StepPart::data] += tail[stage] + ready_[stage][0];
             parts[StepPart::optimizer] += data_.optimizer[stage];
-            parts[StepPart::host] += seconds(c.step_gap);
+            parts[StepPart::host] += gap;
             parts[StepPart::bubble] = whole - parts.all();
             parts[StepPart::stragglers] = lost;
             StagePrediction one{.layers = 0, .parameters = 0, .parts = parts, .memory = {}};
