@@ -18,10 +18,15 @@
 #include "fmsim/engine.hpp"
 #include "fmsim/kernels.hpp"
 #include "fmsim/topology.hpp"
-#include "fmsim/training.hpp"
 #include "fmsim/workload.hpp"
 
 namespace fmsim {
+
+// Of the door training.hpp.
+struct MeasuredStep;
+struct TrainingConstants;
+struct TrainingPlan;
+struct TransformerModel;
 
 // The data files about machines and NCCL, by path ("instances/p5.48xlarge.json").
 //
@@ -105,6 +110,23 @@ InputError in_file(const InputError& error, std::string_view text, const std::st
 // The JSON schemas (draft 7) of the files above, by name ("workload"), each whole in itself.
 std::vector<std::string> schema_names();
 std::string schema_text(std::string_view name);
+
+// ---- Training (with the door training.hpp). ----
+
+// A plan and where it runs (schemas/training.json).
+struct TrainingFile;
+// The model is a preset of workloads/models, a Hugging Face config.json beside the file, or written out.
+TrainingFile parse_training(std::string_view text, const std::string& file);
+// Whether a workload file is a training plan: "kind": "training".
+bool is_training(std::string_view text);
+// Hugging Face config.json, and a name of a preset.
+TransformerModel parse_model_config(std::string_view text, const std::string& file);
+TransformerModel model_preset(const std::string& name);
+std::vector<std::string> model_presets();
+// Megatron-LM's flags ("--tensor-model-parallel-size 8 ..."), NeMo's YAML. What has no place in a plan is left out; what
+// is needed and missing is refused by name.
+TrainingFile import_megatron(std::string_view text, const std::string& file);
+TrainingFile import_nemo(std::string_view text, const std::string& file);
 
 // Measured training steps of a source, with the plan that each row describes.
 std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file);

@@ -165,6 +165,14 @@ struct TrainingPlan {
     std::uint32_t data() const { return gpus / tensor / context / pipeline; }
     std::int64_t micro_batches() const { return global_batch / data() / micro_batch; }
 };
+// A plan as a file has it, with where it runs.
+struct TrainingFile {
+    std::string name;
+    std::string cluster;  // short form; empty: the command line has it
+    std::uint32_t per_domain{};
+    double tokens{};  // of the whole training; 0: not said
+    TrainingPlan plan;
+};
 // Throws InputError, all that is wrong at once: degrees that do not divide, batches that do not come out.
 void check(const TrainingPlan& plan);
 // Layers of each chunk of each stage: [stage][chunk].
@@ -185,7 +193,9 @@ struct TrainingConstants {
     SimTime layer_host;       // of the host, a layer and pass, kernel by kernel
     SimTime layer_graph;      // in a CUDA graph
     SimTime experts_host;     // and of a layer of experts besides: routing, permutations
-    SimTime experts_gap;      // of a layer of experts: counts go to the host, and the GPU waits; not in a graph
+    // By fabric, of a layer of experts whose tokens cross it: what the GPU waits for hosts and proxies; not in a graph.
+    std::map<std::string, SimTime> experts_gap;
+    SimTime exchange_host;    // to issue one exchange of a layer
     SimTime chunk_gap;        // of a stage, a chunk of a micro-batch
     SimTime step_gap;         // of a step: data, norm of gradients, logging
     SimTime step_graph;       // where CUDA graphs hold the step

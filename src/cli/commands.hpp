@@ -44,5 +44,6 @@ void add_topology_export(CLI::App& topology, Action& action);
 void add_topology_import(CLI::App& topology, Action& action);
 void add_schema(CLI::App& program, Action& action);
 void add_solve(CLI::App& program, Action& action);
+void add_validate_training(CLI::App& program, Action& action);
 
 }  // namespace fmsim::cli

@@ -90,6 +90,7 @@ int run_program(int argc, char** argv) {
     add_topology(program, action);
     add_schema(program, action);
     add_solve(program, action);
+    add_validate_training(program, action);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

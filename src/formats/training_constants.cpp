@@ -1,5 +1,6 @@
 // The catalogue's constants of training steps (topologies/training.json).
 #include "fmsim/formats.hpp"
+#include "fmsim/training.hpp"
 #include "leaves.hpp"
 
 namespace fmsim {
@@ -27,7 +28,8 @@ TrainingConstants Catalogue::training() const {
                                 .layer_host = span("layer_host"),
                                 .layer_graph = span("layer_graph"),
                                 .experts_host = span("experts_host"),
-                                .experts_gap = span("experts_gap"),
+                                .experts_gap = {},
+                                .exchange_host = span("exchange_host"),
                                 .chunk_gap = span("chunk_gap"),
                                 .step_gap = span("step_gap"),
                                 .step_graph = span("step_graph"),
@@ -42,6 +44,9 @@ TrainingConstants Catalogue::training() const {
     };
     shares("power", constants.power);
     shares("attention", constants.attention);
+    const Spot gaps = root["experts_gap"];
+    for (const auto& [fabric, leaf] : gaps.json().items())
+        if (!fabric.starts_with("x-")) constants.experts_gap[fabric] = value(gaps[fabric]).span();
     document.finish();
     return constants;
 }

@@ -46,7 +46,7 @@ Framework framework_of(const Source& source, const json& row) {
                      has(words_of(row, "framework_version"), "PaxML") || has(words_of(row, "overlap"), "XLA");
     f.megatron = !jax && (has(words, "Megatron") || has(words, "NeMo")) && !has(source.framework, "AutoModel") &&
                  !has(source.framework, "torchtitan");
-    f.torch = !jax && !f.megatron;
+    f.torch = !jax && !f.megatron && !has(source.framework, "HAI-LLM");
     return f;
 }
 
@@ -101,7 +101,12 @@ void set_overlap(TrainingPlan& plan, const Source& source, const Framework& fram
     }
     if (has(words, "hybridep") || has(words, "deepep") || has(words, "DeepEP") || has(words, "DualPipe"))
         plan.dispatch = Dispatch::once_a_domain;
-    plan.graph = (has(words, "cuda_graph") && !has(words, "\"cuda_graph\":\"none\"")) || has(words, "CUDA graph");
+    // Megatron-Bridge's recipes: a dispatcher of that kind, and graphs from Blackwell and release 26 on.
+    if (has(source.framework, "Bridge (Megatron-Core)") && !row.contains("recipe_extra") && plan.model.experts) {
+        plan.dispatch = Dispatch::once_a_domain;
+        plan.graph = row["hardware"].value("gpu", "").find('B') != std::string::npos && row.value("release", "") >= "26";
+    }
+    plan.graph = plan.graph || (has(words, "cuda_graph") && !has(words, "\"cuda_graph\":\"none\"")) || has(words, "CUDA graph");
     plan.fused = framework.megatron || !framework.torch || (has(words, "torch.compile") && !has(words, "compile=False"));
 }
 

@@ -28,13 +28,14 @@ public:
     void stream(Streaming kernel, std::int64_t elements, Module module, double times = 1) {
         add(StepPart::streams, module, Stream{.kernel = kernel, .elements = elements}, times);
     }
-    void linear(std::int64_t tokens, std::int64_t in, std::int64_t out, Module module,
+    // `from_kernel`: a norm or an activation wrote the input, and quantised it on the way where kernels are fused.
+    void linear(std::int64_t tokens, std::int64_t in, std::int64_t out, Module module, bool from_kernel,
                 std::optional<Precision> precision = std::nullopt) {
         const Precision p = precision.value_or(plan_.precision);
         const bool quantised = kind(p).bits <= 8;
         if (pass_ == Pass::forward) {
             if (quantised) {
-                quantise(tokens * in, p, module, 1);
+                if (!from_kernel || !plan_.fused) quantise(tokens * in, p, module, 1);
                 quantise(in * out, p, module, 1 / static_cast<double>(std::max<std::int64_t>(plan_.micro_batches(), 1)));
             }
             add(StepPart::products, module, Gemm{.m = tokens, .n = out, .k = in, .precision = p});
@@ -47,7 +48,7 @@ public:
             Gemm{.m = out, .n = in, .k = tokens, .precision = p, .output_bits = kSumBits, .accumulates = true});
         works.back().of_weights = true;
     }
-    void experts(std::int64_t groups, std::int64_t rows, std::int64_t in, std::int64_t out) {
+    void experts(std::int64_t groups, std::int64_t rows, std::int64_t in, std::int64_t out, bool from_kernel) {
         const Precision p = plan_.precision;
         const auto grouped = [&](const Gemm& one, bool weights) {
             add(StepPart::experts, Module::experts,
@@ -56,7 +57,7 @@ public:
         };
         const bool quantised = kind(p).bits <= 8;
         if (pass_ == Pass::forward) {
-            if (quantised) quantise(groups * rows * in, p, Module::experts, 1);
+            if (quantised && (!from_kernel || !plan_.fused)) quantise(groups * rows * in, p, Module::experts, 1);
             grouped({.m = rows, .n = out, .k = in, .precision = p}, false);
             return;
         }
@@ -141,46 +142,46 @@ void attention_block(Layer& layer, const TrainingPlan& plan, const LayerKind& ki
         const LatentAttention& a = *model.latent;
         const std::int64_t qk = a.nope + a.rope;
         if (a.q_rank > 0) {
-            layer.linear(own, model.hidden, a.q_rank, Module::projection);  // not split
+            layer.linear(own, model.hidden, a.q_rank, Module::projection, true);  // not split
             layer.norm(own * a.q_rank);
-            layer.linear(tokens, a.q_rank, heads * qk, Module::latent_up);
+            layer.linear(tokens, a.q_rank, heads * qk, Module::latent_up, true);
         } else {
-            layer.linear(tokens, model.hidden, heads * qk, Module::projection);
+            layer.linear(tokens, model.hidden, heads * qk, Module::projection, true);
         }
-        layer.linear(own, model.hidden, a.kv_rank + a.rope, Module::projection);
+        layer.linear(own, model.hidden, a.kv_rank + a.rope, Module::projection, true);
         layer.norm(own * a.kv_rank);
-        layer.linear(tokens, a.kv_rank, heads * (a.nope + a.v), Module::latent_up);
+        layer.linear(tokens, a.kv_rank, heads * (a.nope + a.v), Module::latent_up, true);
         layer.stream(Streaming::copy, tokens * heads * (2 * qk + a.v), Module::latent_up);  // heads put together
         rotated = heads * 2 * a.rope;
         out = heads * a.v;
     } else {
         const std::int64_t kv = std::max<std::int64_t>(model.kv_heads / t, 1);
-        layer.linear(tokens, model.hidden, (heads + 2 * kv) * model.head_dim, Module::projection);
+        layer.linear(tokens, model.hidden, (heads + 2 * kv) * model.head_dim, Module::projection, true);
         rotated = (heads + kv) * model.head_dim;
         if (model.qk_norm) layer.norm(tokens * rotated);
     }
     if (model.positions == 0) layer.stream(Streaming::rotary, tokens * rotated, Module::other);
     layer.core(kind.windowed);
-    layer.linear(tokens, out, model.hidden, Module::projection);
+    layer.linear(tokens, out, model.hidden, Module::projection, false);
     layer.stream(Streaming::add, own * model.hidden, Module::other);
 }
 
 void mlp(Layer& layer, const TrainingPlan& plan, std::int64_t ffn, Pass pass) {
     const std::int64_t tokens = tokens_of(plan), columns = ffn / plan.tensor;
     const bool gated = plan.model.gated, forward = pass == Pass::forward;
-    layer.linear(tokens, plan.model.hidden, columns * (gated ? 2 : 1), Module::mlp);
+    layer.linear(tokens, plan.model.hidden, columns * (gated ? 2 : 1), Module::mlp, true);
     const Streaming activation =
         gated ? (forward ? Streaming::gated_activation : Streaming::gated_activation_backward)
               : (forward ? Streaming::activation : Streaming::activation_backward);
     layer.stream(activation, tokens * columns, Module::activation);
-    layer.linear(tokens, columns, plan.model.hidden, Module::mlp);
+    layer.linear(tokens, columns, plan.model.hidden, Module::mlp, true);
 }
 
 void experts_block(Layer& layer, const TrainingPlan& plan, Pass pass, double imbalance) {
     const MixtureOfExperts& moe = *plan.model.experts;
     const std::int64_t own = own_tokens(plan), h = plan.model.hidden;
     const bool forward = pass == Pass::forward, gated = plan.model.gated;
-    layer.linear(own, h, moe.experts, Module::other, Precision::bf16);
+    layer.linear(own, h, moe.experts, Module::other, true, Precision::bf16);
     layer.stream(Streaming::copy, own * moe.experts * 2, Module::other);  // 32-bit scores
     const std::int64_t groups = std::max<std::int64_t>(moe.experts / plan.experts, 1);
     const auto slots =
@@ -190,12 +191,16 @@ void experts_block(Layer& layer, const TrainingPlan& plan, Pass pass, double imb
     // To the experts' order and back; a dispatcher that sends once a domain does it on the way.
     const bool fused = plan.dispatch == Dispatch::once_a_domain && plan.experts > 1;
     layer.stream(Streaming::copy, slots * h, Module::experts, fused ? 0.5 : plan.experts > 1 ? 3 : 1);
-    layer.experts(groups, rows, h, columns * (gated ? 2 : 1));
+    layer.experts(groups, rows, h, columns * (gated ? 2 : 1), fused);
     const Streaming activation =
         gated ? (forward ? Streaming::gated_activation : Streaming::gated_activation_backward)
               : (forward ? Streaming::activation : Streaming::activation_backward);
     layer.stream(activation, slots * columns, Module::activation);
-    layer.experts(groups, rows, columns, h);
+    layer.experts(groups, rows, columns, h, true);
+    if (moe.bias) {  // grouped products have no epilogue that adds it
+        layer.stream(Streaming::copy, slots * columns * (gated ? 2 : 1), Module::experts);
+        layer.stream(Streaming::copy, slots * h, Module::experts);
+    }
     if (!fused) {  // weighted sum
         constexpr std::int64_t kElement = 2;
         layer.add(StepPart::streams, Module::other, Traffic{{own * moe.chosen * h * kElement}, {own * h * kElement}});
@@ -255,7 +260,7 @@ Works loss_work(const TrainingPlan& plan, Pass pass, const TrainingConstants& co
     Layer layer(plan, pass);
     layer.norm(own_tokens(plan) * plan.model.hidden);
     const std::int64_t columns = plan.model.vocabulary / plan.tensor;
-    layer.linear(tokens_of(plan), plan.model.hidden, columns, Module::other, Precision::bf16);
+    layer.linear(tokens_of(plan), plan.model.hidden, columns, Module::other, true, Precision::bf16);
     const auto bytes = static_cast<std::int64_t>(static_cast<double>(tokens_of(plan) * columns) * sizeof(float) *
                                                  constants.loss_passes / 2);  // half of them a pass
     layer.add(StepPart::streams, Module::other, Traffic{{bytes / 2}, {bytes / 2}});

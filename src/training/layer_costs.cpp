@@ -55,7 +55,14 @@ double again(const Work& work, const Recompute& recompute) {
 
 double host_seconds(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
     if (plan.graph) return seconds(constants.layer_graph);
-    return seconds(constants.layer_host) + (kind.experts ? seconds(constants.experts_host) : 0);
+    double exchanges = 0;
+    if (plan.tensor > 1) exchanges += kind.experts ? 2 : 4;
+    if (plan.context > 1) exchanges += plan.context;
+    if (kind.experts && plan.experts > 1) exchanges += 2;
+    if (kind.experts && plan.expert_tensor > 1) exchanges += 2;
+    if (plan.sharding >= Sharding::zero2) exchanges += 1;
+    return seconds(constants.layer_host) + exchanges * seconds(constants.exchange_host) +
+           (kind.experts ? seconds(constants.experts_host) : 0);
 }
 
 Parts cost_of(const Works& works, const TrainingPlan& plan, const Trainer& trainer) {

@@ -50,9 +50,15 @@ private:
         cost.forward[StepPart::host] += std::max(0.0, host - cost.forward.all());
         cost.backward[StepPart::host] += std::max(0.0, host * again - cost.backward.all());
         if (!kind.experts || plan_.graph) return;
-        const double gap = fmsim::seconds(constants_.experts_gap);
+        const double gap = experts_gap();
         cost.forward[StepPart::host] += gap;
         cost.backward[StepPart::host] += gap * again;
+    }
+    double experts_gap() const {
+        const auto& nic = uses_.exchanges().cluster().blocks.front().type.instance.nic;
+        if (!nic || uses_.exchanges().domains_of(families_.experts) <= 1) return 0;
+        const auto found = constants_.experts_gap.find(nic->fabric);
+        return found == constants_.experts_gap.end() ? 0 : fmsim::seconds(found->second);
     }
     double tokens_bytes() const {
         return static_cast<double>(tokens_of(plan_) * plan_.model.hidden) * kElement;

@@ -158,10 +158,16 @@ private:
         for (std::size_t stage = 0; stage < plan_.pipeline; ++stage) {
             Parts parts;
             const auto batches = static_cast<double>(plan_.micro_batches());
-            for (std::size_t chunk = 0; chunk < plan_.chunks; ++chunk) {
-                parts.add(costs_.forward[stage][chunk], batches);
-                parts.add(costs_.backward[stage][chunk], batches);
-            }
+            // In DualPipe half of the micro-batches pass the other way, through the copy of the opposite stage.
+            const bool both = plan_.schedule == PipelineSchedule::dual_pipe && plan_.pipeline > 1;
+            const auto add = [&](std::size_t place, double share) {
+                for (std::size_t chunk = 0; chunk < plan_.chunks; ++chunk) {
+                    parts.add(costs_.forward[place][chunk], batches * share);
+                    parts.add(costs_.backward[place][chunk], batches * share);
+                }
+            };
+            add(stage, both ? 0.5 : 1);
+            if (both) add(plan_.pipeline - 1 - stage, 0.5);
             if (!plan_.overlap.pipeline) parts[StepPart::pipeline] += message_ * static_cast<double>(times.messages[stage]);
             parts[StepPart::data] += tail[stage] + ready_[stage][0];
             parts[StepPart::optimizer] += data_.optimizer[stage];
