@@ -133,7 +133,7 @@ std::vector<std::int64_t> micro_batches(const TrainingPlan& plan, const json& ba
     if (batch.contains("micro_batch") && batch["micro_batch"].is_number())
         return {batch["micro_batch"].get<std::int64_t>()};
     std::vector<std::int64_t> sizes;
-    for (const std::int64_t size : {1, 2, 4, 8, 16})
+    for (const std::int64_t size : {1, 2, 4})
         if (plan.global_batch % (size * plan.data()) == 0) sizes.push_back(size);
     return sizes;
 }

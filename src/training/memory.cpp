@@ -42,7 +42,7 @@ double kept_bytes(const TrainingPlan& plan, const LayerKind& kind) {
     if (!kind.experts) return kElement * (rows + mlp(static_cast<double>(m.ffn)) / t);
     const MixtureOfExperts& moe = *m.experts;
     const auto chosen = static_cast<double>(moe.chosen), ffn = static_cast<double>(moe.ffn);
-    if (!r.experts) rows += chosen / t * (2 * h + mlp(ffn));
+    if (!r.experts) rows += chosen / t * (h + mlp(ffn));  // rows as they came, and those of the MLP
     return kElement * (rows + mlp(static_cast<double>(moe.shared_ffn)) / t);
 }
 
