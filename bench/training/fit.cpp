@@ -52,7 +52,7 @@ std::vector<Constant> constants() {
         return Constant{fabric, [=](const C& c) { return seconds(c.experts_gap.at(fabric)); },
                         [=](C& c, double v) { c.experts_gap[fabric] = from_seconds(v); }, 1e-5, 2e-2};
     };
-    return {power("a100-sxm4-80gb"), power("h100-sxm5-96gb-500w"), power("h200-sxm5-141gb"), power("b200-hgx"),
+    return {power("h100-sxm5-96gb-500w"), power("h200-sxm5-141gb"), power("b200-hgx"),
             power("b200-gb200"), power("b300-gb300"),
             number("products", &C::products, .6, 1),
             attention("ampere/flash_attention_2"), attention("ampere/unfused"), attention("hopper/flash_attention_2"),
@@ -67,7 +67,7 @@ std::vector<Constant> constants() {
             span("layer_graph", &C::layer_graph, 1e-6, 500e-6),
             span("experts_host", &C::experts_host, 10e-6, 8e-3),
             span("exchange_host", &C::exchange_host, 1e-5, 3e-3),
-            gap("EFA"), gap("InfiniBand"),
+            gap("EFA"), gap("EFA/once_a_domain"), gap("InfiniBand"),
             span("chunk_gap", &C::chunk_gap, 10e-6, 5e-3),
             span("step_gap", &C::step_gap, 1e-3, .3),
             span("step_graph", &C::step_graph, 1e-4, .1),

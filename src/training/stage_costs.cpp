@@ -57,7 +57,9 @@ private:
     double experts_gap() const {
         const auto& nic = uses_.exchanges().cluster().blocks.front().type.instance.nic;
         if (!nic || uses_.exchanges().domains_of(families_.experts) <= 1) return 0;
-        const auto found = constants_.experts_gap.find(nic->fabric);
+        const bool once = plan_.dispatch == Dispatch::once_a_domain;  // through proxies of its own
+        auto found = constants_.experts_gap.find(nic->fabric + (once ? "/once_a_domain" : ""));
+        if (found == constants_.experts_gap.end()) found = constants_.experts_gap.find(nic->fabric);
         return found == constants_.experts_gap.end() ? 0 : fmsim::seconds(found->second);
     }
     double tokens_bytes() const {

@@ -31,7 +31,7 @@ TEST_CASE("a plan file reads to its plan") {
 TEST_CASE("plans with wrong words are refused") {
     const auto refused = [](const std::string& text) { return refusal([&] { parse_training(text, "p.json"); }); };
     CHECK(refused(R"({"kind": "training", "model": "llama3-80b", "sequence": 1, "global_batch": 1})")
-              .find("such as \"llama3-8b\"") != std::string::npos);
+              .find("such as \"llama3-70b\"") != std::string::npos);
     CHECK(refused(R"({"kind": "training", "model": "llama3-8b", "sequence": 1})").find("global_batch") != std::string::npos);
     CHECK(refused(R"({"kind": "training", "model": "llama3-8b", "sequence": 1, "global_batch": 1, "recompute": "some"})")
               .find("expected none, full, selective") != std::string::npos);
@@ -96,14 +96,14 @@ TEST_CASE("NeMo's YAML") {
 
 TEST_CASE("measured rows: a plan, or why there is none") {
     const std::vector<MeasuredStep> steps = parse_measured_steps(
-        R"({"framework": "Megatron-Core", "defaults": "", "rows": [
+        R"rows({"framework": "Megatron-Core", "defaults": "", "rows": [
             {"id": "a", "model": {"name": "m", "family": "Llama3", "type": "dense", "layers": 4, "hidden": 1024, "ffn": 4096,
               "heads": 8, "kv_heads": 8, "head_dim": 128, "vocab": 1000, "gated_mlp": true, "tied_embeddings": false},
              "hardware": {"gpu": "H100", "gpus": 8, "gpus_per_node": 8, "cluster": "hgx-h100:1"},
              "parallel": {"tp": 2, "pp": 1, "cp": 1, "ep": 1, "fsdp": "none (distributed optimizer)", "sequence_parallel": true},
              "batch": {"global_batch": 8, "micro_batch": "not stated", "seq_len": 2048}, "precision": "BF16",
              "recompute": "none", "overlap": "none", "measured": {"step_time_s": 1.5}, "confidence": "high"},
-            {"id": "b", "model": {"type": "dense"}, "hardware": {"cluster": null}, "parallel": {}, "measured": {"mfu": 0.4}}]})",
+            {"id": "b", "model": {"type": "dense"}, "hardware": {"cluster": null}, "parallel": {}, "measured": {"mfu": 0.4}}]})rows",
         "dir/source.json");
     REQUIRE(steps.size() == 2);
     CHECK(steps[0].source == "source");

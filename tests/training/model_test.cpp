@@ -58,7 +58,7 @@ TEST_CASE("DeepSeek-V3 with multi-token prediction costs what its submissions st
     CHECK(flops_a_token(model_preset("deepseek-v3"), 4096).causal() == Approx(260.7e9).epsilon(0.002));
     TransformerModel without = model_preset("deepseek-v3");
     without.mtp_layers = 0;
-    CHECK(flops_a_token(without, 4096).causal() < 0.96 * 260.7e9);
+    CHECK(flops_a_token(without, 4096).causal() < 0.97 * 260.7e9);
 }
 
 }  // namespace fmsim
