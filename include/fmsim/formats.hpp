@@ -22,6 +22,12 @@
 
 namespace fmsim {
 
+// Of the door training.hpp.
+struct MeasuredStep;
+struct TrainingConstants;
+struct TrainingPlan;
+struct TransformerModel;
+
 // The data files about machines and NCCL, by path ("instances/p5.48xlarge.json").
 //
 // A machine is an instance type, what several form together ("u-p6e-gb200x72", "gb200-nvl72"), or an HGX board with its
@@ -37,6 +43,7 @@ public:
     Cluster cluster(std::string_view words) const;   // "u-p6e-gb200x72:4", or "p5.48xlarge" for one
     Nccl nccl() const;
     KernelFacts kernels(const Gpu& gpu) const;  // of its generation
+    TrainingConstants training() const;
     // Every value of a machine and of its parts, with its source.
     std::vector<SourcedValue> sources(std::string_view name) const;
     // Changes when any value of any file does; layout and key order do not count.
@@ -103,6 +110,26 @@ InputError in_file(const InputError& error, std::string_view text, const std::st
 // The JSON schemas (draft 7) of the files above, by name ("workload"), each whole in itself.
 std::vector<std::string> schema_names();
 std::string schema_text(std::string_view name);
+
+// ---- Training (with the door training.hpp). ----
+
+// A plan and where it runs (schemas/training.json).
+struct TrainingFile;
+// The model is a preset of workloads/models, a Hugging Face config.json beside the file, or written out.
+TrainingFile parse_training(std::string_view text, const std::string& file);
+// Whether a workload file is a training plan: "kind": "training".
+bool is_training(std::string_view text);
+// Hugging Face config.json, and a name of a preset.
+TransformerModel parse_model_config(std::string_view text, const std::string& file);
+TransformerModel model_preset(const std::string& name);
+std::vector<std::string> model_presets();
+// Megatron-LM's flags ("--tensor-model-parallel-size 8 ..."), NeMo's YAML. What has no place in a plan is left out; what
+// is needed and missing is refused by name.
+TrainingFile import_megatron(std::string_view text, const std::string& file);
+TrainingFile import_nemo(std::string_view text, const std::string& file);
+
+// Measured training steps of a source, with the plan that each row describes.
+std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file);
 
 Measurements parse_measurements(std::string_view text, const std::string& file);
 

@@ -15,6 +15,10 @@
 
 namespace fmsim {
 
+// Of the door training.hpp.
+struct ComparedStep;
+struct StepPrediction;
+
 enum class Format { text, json, csv };
 
 // What a result rests on, so that a figure can be traced years later.
@@ -89,6 +93,26 @@ struct Trust {
     bool holds() const { return folded_off <= 1e-9 && perturbed_off <= 1e-9; }
 };
 Trust trust_of(const FoldingReport& report);
+
+// A training step: what it takes, where it goes, what each stage holds.
+struct TrainingFile;
+struct TrainingReport {
+    std::string cluster;
+    std::uint32_t gpus{};
+    const TrainingFile* file{};
+    const StepPrediction* step{};
+    GroupsAcross model_groups;  // of tensor x context ranks side by side: how many span domains
+    Provenance provenance;
+};
+std::string write(const TrainingReport& report, Format format);
+
+// Predicted beside measured steps; with pairs where they are wanted.
+struct TrainingValidation {
+    const std::vector<ComparedStep>* rows{};
+    bool pairs{};
+    Provenance provenance;
+};
+std::string write(const TrainingValidation& report, Format format);
 
 // A cluster as it is: what it is made of, and how much can flow across its cuts.
 struct NamedCut {

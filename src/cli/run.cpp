@@ -6,6 +6,7 @@
 #include "fmsim/analysis.hpp"
 #include "output.hpp"
 #include "scenario.hpp"
+#include "training.hpp"
 
 namespace fmsim::cli {
 namespace {
@@ -70,6 +71,7 @@ FoldingReport::Check checked(Scenario scenario, const std::vector<Placement>& pl
 
 int run_workload(const Options& options) {
     const std::string text = read_file(options.workload);
+    if (is_training(text)) return run_training(text, options.workload, options.scenario, options.output);
     Workload work = parse_workload(text, options.workload);
     const ScenarioOptions words = completed(options.scenario, work);
     if (options.print_scenario) {
@@ -89,7 +91,7 @@ int run_workload(const Options& options) {
                              .folding = prediction.folding,
                              .end = prediction.end,
                              .check = {},
-                             .provenance = provenance(scenario, text)};
+                             .provenance = provenance(scenario, text, {})};
         if (options.check) report.check = checked(scenario, placements, work, text, options.workload);
         emit(options.output, write(report, options.output.format));
         return !options.check || trust_of(report).holds() ? kGood : kThreshold;
@@ -115,7 +117,7 @@ int run_workload(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& program, Action& action) {
-    CLI::App& command = *program.add_subcommand("run", "Predict a workload file");
+    CLI::App& command = *program.add_subcommand("run", "Predict a workload file, or a training plan");
     const auto options = std::make_shared<Options>();
     command.add_option("workload", options->workload, "a JSON file; - is standard input")
         ->required()

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "fmsim/formats.hpp"
+#include "fmsim/training.hpp"
 #include "formats/refusal.hpp"
 #include "support/golden.hpp"
 
@@ -77,7 +78,12 @@ TEST_CASE("a name that collides with the one made for an unnamed operation is re
 TEST_CASE("the workloads that are shipped can be read") {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(FMSIM_SOURCE_DIR "/workloads")) {
+        if (!entry.is_regular_file()) continue;  // models
         CAPTURE(entry.path());
+        if (is_training(test::read_whole(entry.path()))) {
+            CHECK(parse_training(test::read_whole(entry.path()), entry.path()).plan.model.layers > 0);
+            continue;
+        }
         const Workload work = parse_workload(test::read_whole(entry.path()), entry.path().filename());
         for (const Job& job : work.jobs) CHECK_FALSE(tasks_of(job, 64).empty());
         ++files;

@@ -1,0 +1,386 @@
+// A model, a parallel plan and a cluster -> the time of a training step, where it goes, and whether it fits in memory.
+//
+//   Exchanges exchanges(cluster, 0, nccl);                          // times of collectives, kept
+//   const Trainer trainer{gpu, kernels, constants};                 // what a GPU does
+//   const StepPrediction step = predict_step(plan, trainer, exchanges);
+//   step.seconds; step.parts;                                       // parts add up to the step
+//
+// Kernels of one layer come from the room kernels, collectives from predict on one representative group of each family
+// (with all its sister groups at once), and the pipeline's schedule is played chunk by chunk on every stage. Ranks are
+// laid out as Megatron does: tensor fastest, then context, data, pipeline; experts over tensor, context and data.
+// docs/models/training.md has the forms, the constants and the errors beside measured steps. Not here: files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fmsim/base.hpp"
+#include "fmsim/choice.hpp"
+#include "fmsim/kernels.hpp"
+#include "fmsim/topology.hpp"
+
+namespace fmsim {
+
+// ---- Models ----
+
+// Multi-head latent attention: queries and keys/values go through narrow projections (DeepSeek).
+struct LatentAttention {
+    std::int64_t q_rank{};  // 0: queries are projected at once
+    std::int64_t kv_rank{};
+    std::int64_t nope{};  // of a head of queries and keys, the part without positions
+    std::int64_t rope{};  // and with
+    std::int64_t v{};
+};
+
+struct MixtureOfExperts {
+    std::int64_t experts{};
+    std::int64_t chosen{};  // a token
+    std::int64_t ffn{};     // of one
+    std::int64_t shared_ffn{};
+    std::int64_t first_dense{};  // layers without experts at the start
+    std::int64_t every = 1;      // of the others each so manieth has experts
+    bool bias{};                 // of experts and router
+};
+
+struct TransformerModel {
+    std::string name;
+    std::int64_t layers{};
+    std::int64_t hidden{};
+    std::int64_t ffn{};  // of dense layers
+    std::int64_t heads{};
+    std::int64_t kv_heads{};
+    std::int64_t head_dim{};
+    std::int64_t vocabulary{};
+    bool gated = true;             // SwiGLU and such: three matrices instead of two
+    bool tied{};                   // input and output embedding are one
+    bool bias{};                   // of linear layers
+    bool norm_bias{};              // layer norm instead of RMS norm
+    bool qkv_bias{};               // of those alone
+    bool qk_norm{};                // of each head of queries and keys
+    bool sinks{};                  // a learned logit a head
+    std::int64_t positions{};      // learned ones; 0: rotary
+    std::int64_t window{};         // keys that a query sees at most; 0: all
+    std::int64_t window_every{1};  // of so many layers one has it
+    std::optional<LatentAttention> latent;
+    std::optional<MixtureOfExperts> experts;
+    std::int64_t mtp_layers{};  // multi-token prediction: a block, a projection and the output once more
+};
+
+// Exact, of the whole model or of one layer.
+struct ParameterCounts {
+    std::int64_t attention{};  // with its norms
+    std::int64_t dense{};      // MLPs, routers, shared experts and norms
+    std::int64_t routed{};     // all routed experts
+    std::int64_t embedding{};  // input, positions, output, last norm
+    std::int64_t mtp{};
+    std::int64_t active{};  // that a token meets, mtp left out
+    std::int64_t all() const { return attention + dense + routed + embedding + mtp; }
+};
+ParameterCounts parameters_of(const TransformerModel& model);
+ParameterCounts layer_parameters(const TransformerModel& model, std::int64_t layer);
+bool has_experts(const TransformerModel& model, std::int64_t layer);
+
+// Of products of a token, forward and backward, no recomputation.
+struct ModelFlops {
+    double products{};   // 6 a parameter that multiplies it, output projection and mtp too
+    double attention{};  // pairs of query and key that are not masked
+    double attention_full{};
+    double causal() const { return products + attention; }
+    double full() const { return products + attention_full; }
+};
+ModelFlops flops_a_token(const TransformerModel& model, std::int64_t sequence);
+
+// ---- Plans ----
+
+enum class Sharding : std::uint8_t {
+    none,   // all gradients are summed everywhere, all parameters updated everywhere
+    zero1,  // optimizer state in parts: gradients are reduce-scattered, parameters gathered
+    zero2,  // gradients too: scattered after each micro-batch
+    zero3,  // parameters too (FSDP): gathered layer by layer
+};
+enum class PipelineSchedule : std::uint8_t { gpipe, one_f_one_b, zero_bubble, dual_pipe };
+enum class ContextExchange : std::uint8_t { ring, all_gather, all_to_all };
+// How tokens go to experts: to each expert's rank, or once to each domain and on from there (DeepEP, HybridEP).
+enum class Dispatch : std::uint8_t { all_to_all, once_a_domain };
+
+struct Recompute {
+    bool all{};  // everything but a layer's input
+    bool attention{};
+    bool norms{};
+    bool activations{};
+    bool mlp{};
+    bool latent_up{};
+    bool experts{};
+    bool half_products{};  // every second product, and all that is cheap (per-operator)
+    bool any() const {
+        return all || attention || norms || activations || mlp || latent_up || experts || half_products;
+    }
+};
+
+// What runs beside computing.
+struct Overlap {
+    bool gradients = true;   // sums of gradients beside the last backward passes
+    bool parameters = true;  // gathers of parameters beside the first forward passes
+    bool tensor = false;     // tensor-parallel exchanges cut up and beside their products
+    bool pipeline = true;    // messages between stages
+    bool experts = false;    // expert exchanges beside another micro-batch
+};
+
+struct TrainingPlan {
+    TransformerModel model;
+    std::uint32_t gpus{};
+    std::int64_t sequence{};
+    std::int64_t global_batch{};  // sequences a step
+    std::int64_t micro_batch = 1;
+    Precision precision{};
+    std::string attention;  // implementation; empty: the GPU's usual one; "unfused": stored scores
+    bool fused = true;      // small kernels are fused (compiled, or written so)
+    bool graph = false;     // CUDA graphs
+    Recompute recompute;
+    std::uint32_t tensor = 1, context = 1, pipeline = 1, experts = 1;
+    std::uint32_t expert_tensor = 1;
+    std::uint32_t chunks = 1;           // of a stage: interleaved
+    std::uint32_t first_layers = 0;     // of the first stage, where it differs; 0: even
+    std::uint32_t last_layers = 0;      // and of the last
+    bool ends_count = false;            // embedding and loss each count as a layer when layers are dealt out
+    bool sequence_parallel = true;      // with tensor > 1
+    PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+    ContextExchange context_exchange = ContextExchange::ring;
+    Dispatch dispatch = Dispatch::all_to_all;
+    std::int64_t dispatch_bits = 16;
+    Sharding sharding = Sharding::zero1;
+    std::uint32_t shard_group = 0;      // zero3: ranks that share one copy; 0: all of data and context
+    std::uint32_t gradient_bits = 32;   // as they are summed
+    std::uint32_t gather_bits = 16;     // as parameters are gathered
+    std::uint32_t state_bytes = 12;     // of optimizer state a parameter: master copy and two moments
+    bool frozen = false;                // adapters only (LoRA): no gradients of weights
+    bool offload = false;               // parameters and state on the host
+    Overlap overlap;
+    std::uint32_t data() const { return gpus / tensor / context / pipeline; }
+    std::int64_t micro_batches() const { return global_batch / data() / micro_batch; }
+};
+// A plan as a file has it, with where it runs.
+struct TrainingFile {
+    std::string name;
+    std::string cluster;  // short form; empty: the command line has it
+    std::uint32_t per_domain{};
+    double tokens{};  // of the whole training; 0: not said
+    TrainingPlan plan;
+};
+// Throws InputError, all that is wrong at once: degrees that do not divide, batches that do not come out.
+void check(const TrainingPlan& plan);
+// Layers of each chunk of each stage: [stage][chunk].
+std::vector<std::vector<std::int64_t>> layers_of(const TrainingPlan& plan);
+
+// ---- Constants (topologies/training.json) ----
+
+struct TrainingConstants {
+    std::map<std::string, double> power;  // by GPU: the clock that its power leaves it in training, of the one assumed
+    double products{};        // speed of products between others, over that of one alone
+    std::map<std::string, double> attention;  // the same of attention, by implementation
+    double streams{};         // of kernels that HBM bounds
+    double grouped{};         // of products of experts, besides
+    double unfused{};         // traffic of small kernels where they are not fused, over fused
+    double loss_passes{};     // over the logits, 32 bits, forward and backward
+    double tensor_hidden{};   // of a tensor-parallel exchange, hidden where `overlap.tensor`
+    double overlap_slows{};   // computing beside an exchange: time lost, of the exchange's
+    SimTime layer_host;       // of the host, a layer and pass, kernel by kernel
+    SimTime layer_graph;      // in a CUDA graph
+    SimTime experts_host;     // and of a layer of experts besides: routing, permutations
+    // By fabric, of a layer of experts whose tokens cross it: what the GPU waits for hosts and proxies; not in a graph.
+    std::map<std::string, SimTime> experts_gap;
+    SimTime exchange_host;    // to issue one exchange of a layer
+    SimTime chunk_gap;        // of a stage, a chunk of a micro-batch
+    SimTime step_gap;         // of a step: data, norm of gradients, logging
+    SimTime step_graph;       // where CUDA graphs hold the step
+    double straggler{};       // part of a step lost for each doubling of the domains
+    double imbalance{};       // most tokens of a rank of experts over the mean, less 1
+    Bytes reserved;           // memory of context, libraries and communicators
+    double fragmentation{};   // of activations
+};
+
+// ---- Time of collectives ----
+
+// A family of groups that run side by side: `size` ranks, `stride` apart, over all ranks of the job.
+struct Family {
+    std::uint32_t size{};
+    std::uint32_t stride{1};
+    auto operator<=>(const Family&) const = default;
+};
+
+class Exchanges {
+public:
+    // `per_domain`: GPUs of each domain that the job has; 0: all.
+    Exchanges(Cluster cluster, std::uint32_t per_domain, Nccl nccl, Pins pins = {});
+    ~Exchanges();
+    Exchanges(Exchanges&&) noexcept;
+    // Of one call, on all groups of the family at once. 0 for a group of one.
+    double seconds(const Family& family, Collective collective, double bytes);
+    // One message from each rank to that `stride` further.
+    double message_seconds(std::uint32_t stride, double bytes);
+    std::uint32_t domain_gpus() const;  // that the job has of one
+    std::uint32_t domains_of(const Family& family) const;  // that one group is spread over
+    const Cluster& cluster() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// ---- The step ----
+
+enum class StepPart : std::uint8_t {
+    products,
+    attention,
+    experts,    // products of routed experts
+    streams,    // kernels that HBM bounds
+    recompute,
+    host,
+    tensor,     // exposed exchanges, by group
+    context,
+    expert_exchange,
+    data,
+    pipeline,
+    optimizer,
+    bubble,
+    stragglers,
+};
+inline constexpr std::size_t kStepParts = static_cast<std::size_t>(StepPart::stragglers) + 1;
+std::string_view name(StepPart part);
+
+struct Parts {
+    std::array<double, kStepParts> seconds{};
+    double& operator[](StepPart part) { return seconds[static_cast<std::size_t>(part)]; }
+    double operator[](StepPart part) const { return seconds[static_cast<std::size_t>(part)]; }
+    double all() const;
+    Parts& add(const Parts& other, double times = 1);
+};
+
+struct MemoryParts {
+    double parameters{}, gradients{}, state{}, activations{}, buffers{}, reserved{};
+    double all() const { return parameters + gradients + state + activations + buffers + reserved; }
+};
+
+struct StagePrediction {
+    std::int64_t layers{};
+    double parameters{};  // on one GPU, shards not counted
+    Parts parts;          // add up to the step
+    MemoryParts memory;
+};
+
+// A kind of exchange of the step: what it moves and how long one call takes.
+struct ExchangeUse {
+    std::string name;  // "tensor all_gather"
+    Family family;
+    Collective collective{};
+    double bytes{};
+    double seconds{};  // of one call
+    double calls{};    // a step, on the stage with most
+};
+
+struct StepPrediction {
+    double seconds{};
+    double tokens_per_second_gpu{};
+    ModelFlops flops;  // a token
+    double model_flops_gpu{};  // a second, causal
+    double mfu{};              // of the peak of the plan's precision
+    double peak{};
+    double bubble{};           // share of a step that stages wait for each other
+    std::vector<StagePrediction> stages;
+    std::size_t slowest{};     // stage whose parts are shown
+    std::vector<ExchangeUse> exchanges;
+    const Parts& parts() const { return stages[slowest].parts; }
+};
+
+struct Trainer {
+    Gpu gpu;
+    KernelFacts kernels;
+    TrainingConstants constants;
+};
+
+struct StepOptions {
+    bool must_fit = true;  // throws Infeasible when a stage needs more than the GPU's memory
+};
+
+// Throws InputError as check() does, Infeasible when it does not fit or the GPU lacks the units.
+StepPrediction predict_step(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges,
+                            const StepOptions& options = {});
+// Of every stage.
+std::vector<MemoryParts> memory_of(const TrainingPlan& plan, const TrainingConstants& constants);
+
+// ---- A pipeline's schedule alone ----
+
+struct PipelineCosts {
+    std::uint32_t stages{}, chunks{1};
+    std::int64_t micro_batches{};
+    std::vector<std::vector<double>> forward, backward;  // [stage][chunk], seconds
+    std::vector<std::vector<double>> weights;            // of zero_bubble: the part of backward that can wait
+    double message{};            // from a stage to the next
+    bool message_hidden = true;  // else the sender waits for it
+    std::vector<std::vector<double>> ready;  // before which a chunk cannot start; empty: at once
+};
+struct PipelineTimes {
+    double seconds{};
+    std::vector<double> busy;         // of a stage
+    std::vector<std::vector<double>> ended;  // the last backward pass of a chunk
+    std::vector<std::int64_t> messages;      // that a stage sends
+    std::vector<std::int64_t> alive;  // most forward passes that wait for their backward one, in chunks
+};
+PipelineTimes play(PipelineSchedule schedule, const PipelineCosts& costs);
+
+// ---- Beside measured steps ----
+
+// A measured step, and the plans that its source leaves open: the fastest that fits is what its authors ran.
+struct MeasuredStep {
+    std::string id;
+    std::string source;  // file, without its ending
+    std::string gpu;
+    std::string precision;  // as written
+    bool experts{};
+    std::string confidence;
+    std::string cluster;  // short form; empty: not known
+    std::uint32_t per_domain{};
+    double seconds{};
+    std::vector<TrainingPlan> plans;
+    std::string why;  // there is no plan
+};
+struct ComparedStep {
+    MeasuredStep measured;
+    double predicted{};  // seconds; 0: none was made
+    std::string why;
+    TrainingPlan plan;  // of those that could be meant
+    StepPrediction step;
+    double baseline{};  // seconds by the median MFU of the other rows of this GPU, precision and kind
+    double error() const { return predicted / measured.seconds - 1; }
+};
+// `step` and `why` set. Never throws for what a row says.
+ComparedStep compare(const MeasuredStep& measured, const Trainer& trainer, Exchanges& exchanges);
+void add_baselines(std::vector<ComparedStep>& rows);
+
+struct ErrorsOfSteps {
+    std::size_t rows{};
+    double median{}, p90{}, mean{}, worst{};  // of |error|
+    double bias{};                            // median of the error with its sign
+};
+ErrorsOfSteps errors_of(std::vector<double> errors);
+
+// Two rows of one source that differ in one thing.
+struct PairOfSteps {
+    std::size_t a{}, b{};
+    std::string differs;
+    double measured{}, predicted{};  // a over b, of tokens a second and GPU
+    bool same_order() const { return (measured > 1) == (predicted > 1); }
+};
+std::vector<PairOfSteps> pairs_of(const std::vector<ComparedStep>& rows);
+
+// 65e9 parameters, 1.4e12 tokens -> days; and the GPUs that a deadline needs, rounded up to whole machines.
+double days_to_train(double tokens, double tokens_per_second_gpu, double gpus);
+std::int64_t gpus_to_train(double parameters, double tokens, double days, double flops_gpu, std::uint32_t machine);
+
+}  // namespace fmsim

@@ -1,0 +1,19 @@
+// Words with which people describe a training run -> fields of a plan.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "fmsim/training.hpp"
+
+namespace fmsim {
+
+// "FP8-delayed", "BF16"; empty for one we do not know.
+std::optional<Precision> training_precision(const std::string& words);
+// "selective: layernorm+moe_act", "full", "none". Nothing: not said.
+std::optional<Recompute> training_recompute(const std::string& words);
+// A model of measured rows. Throws std::runtime_error with what is missing.
+TransformerModel measured_model(const nlohmann::json& model);
+
+}  // namespace fmsim

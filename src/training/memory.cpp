@@ -1,0 +1,111 @@
+// What a GPU of each stage holds.
+//
+// Parameters in 16 bits (32 more where the master copy is elsewhere counted as state), gradients as they are summed,
+// state: 12 bytes a parameter of Adam, each in parts as the sharding says. Activations: what the backward pass reads of
+// each layer that has gone forward and not back. By hand, one layer of a GPT without recomputation, a token: norms' inputs
+// 2 x 2 h, qkv 6 h, attention's output 2 h, input of the MLP and of attention 4 h, MLP 2 x 8 h: 32 h bytes and masks, of
+// which tensor parallelism splits all with the sequence split.
+#include <algorithm>
+
+#include "stage_costs.hpp"
+
+namespace fmsim {
+namespace {
+
+constexpr double kElement = 2;
+
+// Bytes of a token that a layer keeps, of one GPU.
+double kept_bytes(const TrainingPlan& plan, const LayerKind& kind) {
+    const TransformerModel& m = plan.model;
+    const double t = plan.tensor, own = plan.sequence_parallel ? t : 1;
+    const auto h = static_cast<double>(m.hidden);
+    if (plan.recompute.all) return kElement * h / own;
+    const Recompute& r = plan.recompute;
+    double rows = 2 * h / own;                             // inputs of the norms
+    if (!r.norms && !r.half_products) rows += 2 * h / own;  // and their outputs
+    const auto heads = static_cast<double>(m.heads), kv = static_cast<double>(m.kv_heads);
+    if (m.latent) {
+        const auto qk = static_cast<double>(m.latent->nope + m.latent->rope), v = static_cast<double>(m.latent->v);
+        rows += static_cast<double>(m.latent->q_rank + m.latent->kv_rank + m.latent->rope) * 2 / own;
+        if (!r.latent_up) rows += heads * (2 * qk + v) / t;
+        rows += heads * v / t;
+    } else {
+        const auto d = static_cast<double>(m.head_dim);
+        rows += (heads + 2 * kv) * d / t + (r.attention && plan.attention != "unfused" ? 0 : heads * d / t);
+    }
+    if (plan.attention == "unfused" && !r.attention)  // scores and probabilities, 16 bits, and a mask of a byte
+        rows += heads / t * static_cast<double>(plan.sequence) * 2.5;
+    const auto mlp = [&](double ffn) {
+        if (r.mlp) return 0.0;
+        return (m.gated ? 2 : 1) * ffn + (r.activations || r.half_products ? 0 : ffn);
+    };
+    if (!kind.experts) return kElement * (rows + mlp(static_cast<double>(m.ffn)) / t);
+    const MixtureOfExperts& moe = *m.experts;
+    const auto chosen = static_cast<double>(moe.chosen), ffn = static_cast<double>(moe.ffn);
+    if (!r.experts) rows += chosen / t * (h + mlp(ffn));  // rows as they came, and those of the MLP
+    return kElement * (rows + mlp(static_cast<double>(moe.shared_ffn)) / t);
+}
+
+double bits_of_parameters(const TrainingPlan& plan) {
+    return plan.sharding == Sharding::zero3 ? 0 : kElement;  // zero3: the 32-bit shards are the parameters
+}
+
+struct Shards {
+    double dense = 1, routed = 1;
+};
+
+MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& constants, std::size_t stage,
+                         double alive, const std::vector<std::vector<std::int64_t>>& layers) {
+    const Families f = families_of(plan);
+    OwnParameters own;
+    MemoryParts memory;
+    double activations = 0, largest = 0;
+    std::int64_t count = 0;
+    for (std::size_t chunk = 0; chunk < plan.chunks; ++chunk) {
+        const OwnParameters one = chunk_parameters(plan, stage, chunk);
+        own.dense += one.dense;
+        own.routed += one.routed;
+        count += layers[stage][chunk];
+        for (const auto& [kind, times] : mix_of(plan, stage, chunk)) {
+            TrainingPlan whole = plan;
+            whole.recompute = {};
+            activations += kept_bytes(plan, kind) * static_cast<double>(times);
+            if (plan.recompute.any()) largest = std::max(largest, kept_bytes(whole, kind));
+        }
+    }
+    const double shard_dense = plan.sharding == Sharding::zero3 ? f.shard.size : f.data.size;
+    const Shards all{shard_dense, static_cast<double>(f.expert_data.size)};
+    const auto held = [&](double bytes, bool sharded) {
+        return bytes * (own.dense / (sharded ? all.dense : 1) + own.routed / (sharded ? all.routed : 1));
+    };
+    const double state = plan.frozen ? 0 : plan.state_bytes;
+    memory.parameters = held(bits_of_parameters(plan), false);
+    memory.state = held(state, plan.sharding >= Sharding::zero1);
+    if (!plan.frozen) memory.gradients = held(plan.gradient_bits / 8.0, plan.sharding >= Sharding::zero2);
+    const double tokens = static_cast<double>(tokens_of(plan));
+    memory.activations = tokens * (activations / plan.chunks * alive + largest) * (1 + constants.fragmentation);
+    if (plan.sharding == Sharding::zero3 && count > 0)  // two layers gathered, gradients of one
+        memory.buffers += own.all() / static_cast<double>(count) * (2 * plan.gather_bits / 8.0 + plan.gradient_bits / 8.0);
+    if (stage + 1 == plan.pipeline)  // logits, their gradient, and a copy in 32 bits
+        memory.buffers += tokens * static_cast<double>(plan.model.vocabulary) / plan.tensor * (2 * kElement + sizeof(float));
+    memory.reserved = static_cast<double>(constants.reserved.count);
+    if (plan.offload) memory.parameters = memory.state = 0;
+    return memory;
+}
+
+}  // namespace
+
+std::vector<MemoryParts> memory_of(const TrainingPlan& plan, const TrainingConstants& constants) {
+    const auto layers = layers_of(plan);
+    PipelineCosts costs{.stages = plan.pipeline, .chunks = plan.chunks,
+                        .micro_batches = std::min<std::int64_t>(plan.micro_batches(), 4 * plan.pipeline)};
+    costs.forward.assign(plan.pipeline, std::vector<double>(plan.chunks, 1));
+    costs.backward.assign(plan.pipeline, std::vector<double>(plan.chunks, 2));
+    const PipelineTimes times = play(plan.schedule, costs);
+    std::vector<MemoryParts> stages;
+    for (std::size_t stage = 0; stage < plan.pipeline; ++stage)
+        stages.push_back(stage_memory(plan, constants, stage, static_cast<double>(times.alive[stage]), layers));
+    return stages;
+}
+
+}  // namespace fmsim

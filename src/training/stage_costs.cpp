@@ -1,0 +1,297 @@
+// A layer's exchanges and what of them shows, and the sums over the layers of a chunk.
+//
+// Tensor parallel, with the sequence split: gather, products, scatter, for attention and for the MLP; backward the same
+// mirrored, and the gather of the input once more beside the gradient of the input, the scatter beside that of the
+// weights. Without: an all-reduce each. By hand, a micro-batch of T tokens of h values in 16 bits: a gather is 2 T h
+// bytes, and a layer has four forward, six backward.
+//
+// Context: keys and values go round the ring beside attention. Experts: tokens go out and come back. Sharded parameters:
+// gathered a layer ahead, gradients scattered a layer behind.
+#include "stage_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace fmsim {
+namespace {
+
+constexpr double kElement = 2;  // bytes of an activation
+
+// Of an exchange beside computing: what shows. Computing slows beside it.
+double shown(double exchange, double beside, double slows) {
+    const double hidden = std::min(exchange, std::max(beside, 0.0));
+    return exchange - hidden + slows * hidden;
+}
+
+class LayerExchanges {
+public:
+    LayerExchanges(const TrainingPlan& plan, const Trainer& trainer, Uses& uses)
+        : plan_(plan), constants_(trainer.constants), uses_(uses), families_(families_of(plan)) {}
+
+    void add(LayerCost& cost, const LayerKind& kind, const OwnParameters& parameters) {
+        const double forward = cost.forward.all(), backward = cost.backward.all();
+        tensor(cost, kind);
+        context(cost);
+        if (kind.experts) experts(cost, forward, backward);
+        if (plan_.sharding >= Sharding::zero2) shards(cost, parameters, forward, backward);
+        host(cost, kind);
+    }
+    // Of one gather or scatter of a micro-batch's activations.
+    double gather(Collective collective, double bytes) {
+        return uses_.seconds("tensor", families_.tensor, collective, bytes);
+    }
+
+private:
+    // Where the GPU needs less than the host to issue it all, the host's time shows.
+    void host(LayerCost& cost, const LayerKind& kind) {
+        const double host = host_seconds(plan_, kind, constants_), again = plan_.recompute.all ? 2 : 1;
+        cost.forward[StepPart::host] += std::max(0.0, host - cost.forward.all());
+        cost.backward[StepPart::host] += std::max(0.0, host * again - cost.backward.all());
+        if (!kind.experts || plan_.graph) return;
+        const double gap = experts_gap();
+        cost.forward[StepPart::host] += gap;
+        cost.backward[StepPart::host] += gap * again;
+    }
+    double experts_gap() const {
+        const auto& nic = uses_.exchanges().cluster().blocks.front().type.instance.nic;
+        if (!nic || uses_.exchanges().domains_of(families_.experts) <= 1) return 0;
+        const bool once = plan_.dispatch == Dispatch::once_a_domain;  // through proxies of its own
+        auto found = constants_.experts_gap.find(nic->fabric + (once ? "/once_a_domain" : ""));
+        if (found == constants_.experts_gap.end()) found = constants_.experts_gap.find(nic->fabric);
+        return found == constants_.experts_gap.end() ? 0 : fmsim::seconds(found->second);
+    }
+    double tokens_bytes() const {
+        return static_cast<double>(tokens_of(plan_) * plan_.model.hidden) * kElement;
+    }
+    void tensor(LayerCost& cost, const LayerKind& kind) {
+        if (plan_.tensor == 1) return;
+        const bool split = plan_.sequence_parallel;
+        const bool mlp = !kind.experts || plan_.model.experts->shared_ffn > 0;
+        const double blocks = mlp ? 2 : 1;
+        const double bytes = tokens_bytes();
+        const double slows = constants_.overlap_slows;
+        const double hidden = plan_.overlap.tensor ? constants_.tensor_hidden : 0;
+        const auto partly = [&](double time) { return time * (1 - hidden) + time * hidden * slows; };
+        if (!split) {
+            const double reduce = gather(Collective::all_reduce, bytes);
+            cost.forward[StepPart::tensor] += blocks * partly(reduce);
+            cost.backward[StepPart::tensor] += blocks * partly(reduce);
+            return;
+        }
+        const double all = gather(Collective::all_gather, bytes);
+        const double scatter = gather(Collective::reduce_scatter, bytes);
+        cost.forward[StepPart::tensor] += blocks * partly(all + scatter);
+        // The scatter hides beside gradients of weights, the second gather beside those of the input.
+        const double beside = cost.weights / 2;
+        cost.backward[StepPart::tensor] +=
+            blocks * (partly(all) + shown(scatter, beside / blocks, slows) + shown(all, beside / blocks, slows));
+        if (plan_.recompute.all) cost.backward[StepPart::tensor] += blocks * partly(all + scatter);
+    }
+    void context(LayerCost& cost) {
+        const double c = plan_.context;
+        if (plan_.context == 1) return;
+        const TransformerModel& model = plan_.model;
+        const std::int64_t kv = std::max<std::int64_t>(model.kv_heads / plan_.tensor, 1);
+        const double width = model.latent ? static_cast<double>(model.heads / plan_.tensor *
+                                                                (model.latent->nope + model.latent->rope + model.latent->v))
+                                          : static_cast<double>(2 * kv * model.head_dim);
+        const double part = static_cast<double>(tokens_of(plan_)) * width * kElement;  // keys and values of a rank
+        if (plan_.context_exchange == ContextExchange::ring) {
+            const double message = uses_.seconds("context", families_.context, Collective::send_recv, part);
+            const double forward = cost.attention, backward = 2 * cost.attention;
+            const double beside = (c - 1) / c;
+            cost.forward[StepPart::context] += shown((c - 1) * message, forward * beside, constants_.overlap_slows);
+            cost.backward[StepPart::context] +=
+                shown(2 * (c - 1) * message, backward * beside, constants_.overlap_slows);
+            return;
+        }
+        if (plan_.context_exchange == ContextExchange::all_gather) {
+            cost.forward[StepPart::context] +=
+                uses_.seconds("context", families_.context, Collective::all_gather, part * c);
+            cost.backward[StepPart::context] +=
+                uses_.seconds("context", families_.context, Collective::all_gather, part * c) +
+                uses_.seconds("context", families_.context, Collective::reduce_scatter, part * c);
+            return;
+        }
+        const double queries = static_cast<double>(tokens_of(plan_) * (model.heads / plan_.tensor) * model.head_dim) * kElement;
+        const double all = uses_.seconds("context", families_.context, Collective::all_to_all, part + 2 * queries);
+        cost.forward[StepPart::context] += all;
+        cost.backward[StepPart::context] += all;
+    }
+    // Tokens to the ranks of their experts, or back.
+    double dispatch(double bits) {
+        const MixtureOfExperts& moe = *plan_.model.experts;
+        const double sent = static_cast<double>(tokens_of(plan_)) / plan_.tensor * static_cast<double>(moe.chosen);
+        const double bytes = sent * static_cast<double>(plan_.model.hidden) * bits / 8;
+        const Family& all = families_.experts;
+        const double domains = uses_.exchanges().domains_of(all);
+        if (plan_.dispatch == Dispatch::all_to_all || domains <= 1)
+            return uses_.seconds("experts", all, Collective::all_to_all, bytes);
+        // A token goes once to each domain that has some of its experts, and on from there.
+        const auto chosen = static_cast<double>(moe.chosen);
+        const double met = domains * (1 - std::pow(1 - 1 / domains, chosen));
+        const Family inside{.size = static_cast<std::uint32_t>(all.size / domains), .stride = all.stride};
+        return std::max(uses_.seconds("experts", all, Collective::all_to_all, bytes * met / chosen),
+                        uses_.seconds("experts", inside, Collective::all_to_all, bytes));
+    }
+    void experts(LayerCost& cost, double forward, double backward) {
+        double out = dispatch(static_cast<double>(plan_.dispatch_bits)), back = dispatch(8 * kElement);
+        if (plan_.expert_tensor > 1) {
+            const double bytes = static_cast<double>(expert_slots(plan_) * plan_.model.hidden) * kElement;
+            out += uses_.seconds("expert tensor", families_.expert_tensor, Collective::all_gather, bytes);
+            back += uses_.seconds("expert tensor", families_.expert_tensor, Collective::reduce_scatter, bytes);
+        }
+        const double uneven = 1 + (plan_.experts > 1 ? constants_.imbalance : 0);
+        const double both = (out + back) * uneven;
+        const bool beside = plan_.overlap.experts;
+        cost.forward[StepPart::expert_exchange] += shown(both, beside ? forward : 0, constants_.overlap_slows);
+        const double again = plan_.recompute.all ? 2 : 1;
+        cost.backward[StepPart::expert_exchange] +=
+            shown(both * again, beside ? backward : 0, constants_.overlap_slows);
+    }
+    // Of a layer's parameters, once a micro-batch.
+    void shards(LayerCost& cost, const OwnParameters& parameters, double forward, double backward) {
+        double gather = 0, scatter = 0;
+        const auto add = [&](const char* group, const Family& shard, const Family& replica, double count) {
+            if (count <= 0) return;
+            gather += uses_.seconds(group, shard, Collective::all_gather, count * plan_.gather_bits / 8);
+            if (plan_.frozen) return;
+            const double bytes = count * plan_.gradient_bits / 8;
+            scatter += uses_.seconds(group, shard, Collective::reduce_scatter, bytes);
+            scatter += uses_.seconds(group, replica, Collective::all_reduce, bytes / shard.size);
+        };
+        add("data", families_.shard, families_.replica, parameters.dense);
+        add("expert data", families_.expert_data, {}, parameters.routed);
+        const bool full = plan_.sharding == Sharding::zero3;
+        if (full) cost.forward[StepPart::data] += shown(gather, plan_.overlap.parameters ? forward : 0, constants_.overlap_slows);
+        cost.backward[StepPart::data] +=
+            shown(scatter + (full ? gather : 0), plan_.overlap.gradients ? backward : 0, constants_.overlap_slows);
+    }
+
+    const TrainingPlan& plan_;
+    const TrainingConstants& constants_;
+    Uses& uses_;
+    Families families_;
+};
+
+void add_ends(const TrainingPlan& plan, const Trainer& trainer, LayerExchanges& exchanges, ChunkCosts& costs) {
+    const double bytes = static_cast<double>(tokens_of(plan) * plan.model.hidden) * kElement;
+    Parts exchange;
+    if (plan.tensor > 1) exchange[StepPart::tensor] = exchanges.gather(Collective::reduce_scatter, bytes);
+    costs.forward.front().front().add(cost_of(embedding_work(plan, Pass::forward), plan, trainer)).add(exchange);
+    costs.backward.front().front().add(cost_of(embedding_work(plan, Pass::backward), plan, trainer)).add(exchange);
+    const auto heads = static_cast<double>(1 + plan.model.mtp_layers);
+    costs.forward.back().back().add(cost_of(loss_work(plan, Pass::forward, trainer.constants), plan, trainer), heads).add(exchange);
+    costs.backward.back().back().add(cost_of(loss_work(plan, Pass::backward, trainer.constants), plan, trainer), heads).add(exchange);
+}
+
+}  // namespace
+
+Families families_of(const TrainingPlan& plan) {
+    Families f;
+    f.stage = plan.gpus / plan.pipeline;
+    const std::uint32_t t = plan.tensor, copies = f.stage / t, of_experts = plan.experts * plan.expert_tensor;
+    f.tensor = {t, 1};
+    f.context = {plan.context, t};
+    f.data = {copies, t};
+    f.experts = {plan.experts, plan.expert_tensor};
+    f.expert_tensor = {plan.expert_tensor, 1};
+    f.expert_data = {f.stage / of_experts, of_experts};
+    const std::uint32_t shard = plan.shard_group > 0 ? plan.shard_group : copies;
+    f.shard = {shard, t};
+    f.replica = {copies / shard, t * shard};
+    return f;
+}
+
+OwnParameters own_parameters(const TrainingPlan& plan, const ParameterCounts& counts) {
+    const auto dense = static_cast<double>(counts.attention + counts.dense + counts.embedding);
+    return {dense / plan.tensor, static_cast<double>(counts.routed) / (plan.experts * plan.expert_tensor)};
+}
+
+LayerMix mix_of(const TrainingPlan& plan, std::size_t stage, std::size_t chunk) {
+    const auto layers = layers_of(plan);
+    std::int64_t first = 0;
+    const std::size_t place = chunk * plan.pipeline + stage;
+    for (std::size_t i = 0; i < place; ++i) first += layers[i % plan.pipeline][i / plan.pipeline];
+    LayerMix mix;
+    for (std::int64_t i = 0; i < layers[stage][chunk]; ++i) ++mix[kind_of(plan.model, first + i)];
+    if (plan.model.mtp_layers > 0 && place + 1 == std::size_t{plan.pipeline} * plan.chunks)
+        mix[kind_of(plan.model, plan.model.layers - 1)] += plan.model.mtp_layers;
+    return mix;
+}
+
+namespace {
+
+// A layer of that kind, whichever.
+ParameterCounts parameters_of_kind(const TransformerModel& model, const LayerKind& kind) {
+    for (std::int64_t layer = 0; layer < model.layers; ++layer)
+        if (has_experts(model, layer) == kind.experts) return layer_parameters(model, layer);
+    return {};
+}
+
+}  // namespace
+
+OwnParameters chunk_parameters(const TrainingPlan& plan, std::size_t stage, std::size_t chunk) {
+    OwnParameters own;
+    const auto add = [&](const ParameterCounts& counts, double times) {
+        const OwnParameters one = own_parameters(plan, counts);
+        own.dense += one.dense * times;
+        own.routed += one.routed * times;
+    };
+    for (const auto& [kind, count] : mix_of(plan, stage, chunk))
+        add(parameters_of_kind(plan.model, kind), static_cast<double>(count));
+    const std::int64_t table = plan.model.vocabulary * plan.model.hidden;
+    const std::size_t place = chunk * plan.pipeline + stage, last = std::size_t{plan.pipeline} * plan.chunks - 1;
+    if (place == 0) add({.embedding = table + plan.model.positions * plan.model.hidden}, 1);
+    if (place == last && (!plan.model.tied || last > 0)) add({.embedding = table}, 1);
+    return own;
+}
+
+double Uses::seconds(const std::string& group, const Family& family, Collective collective, double bytes) {
+    const double time = exchanges_.seconds(family, collective, bytes);
+    if (time <= 0) return 0;
+    const std::string label = fmt::format("{} {}", group, name(collective));
+    const auto same = [&](const ExchangeUse& row) { return row.name == label && row.bytes == bytes; };
+    if (std::none_of(rows.begin(), rows.end(), same)) rows.push_back({label, family, collective, bytes, time, 0});
+    return time;
+}
+
+void Uses::count(const std::string& group, Collective collective, double bytes, double calls) {
+    const std::string label = fmt::format("{} {}", group, name(collective));
+    for (ExchangeUse& row : rows)
+        if (row.name == label && row.bytes == bytes) row.calls += calls;
+}
+
+ChunkCosts chunk_costs(const TrainingPlan& plan, const Trainer& trainer, Uses& uses) {
+    LayerExchanges exchanges(plan, trainer, uses);
+    std::map<LayerKind, LayerCost> known;
+    const auto layer = [&](const LayerKind& kind) -> const LayerCost& {
+        const auto found = known.find(kind);
+        if (found != known.end()) return found->second;
+        LayerCost cost = layer_cost(plan, kind, trainer);
+        exchanges.add(cost, kind, own_parameters(plan, parameters_of_kind(plan.model, kind)));
+        return known.emplace(kind, cost).first->second;
+    };
+    ChunkCosts costs;
+    costs.forward.assign(plan.pipeline, std::vector<Parts>(plan.chunks));
+    costs.backward = costs.forward;
+    costs.weights.assign(plan.pipeline, std::vector<double>(plan.chunks));
+    const double gap = plan.graph ? 0 : seconds(trainer.constants.chunk_gap);
+    for (std::size_t stage = 0; stage < plan.pipeline; ++stage)
+        for (std::size_t chunk = 0; chunk < plan.chunks; ++chunk) {
+            for (const auto& [kind, count] : mix_of(plan, stage, chunk)) {
+                const auto times = static_cast<double>(count);
+                costs.forward[stage][chunk].add(layer(kind).forward, times);
+                costs.backward[stage][chunk].add(layer(kind).backward, times);
+                costs.weights[stage][chunk] += layer(kind).weights * times;
+            }
+            costs.forward[stage][chunk][StepPart::host] += gap / 2;
+            costs.backward[stage][chunk][StepPart::host] += gap / 2;
+        }
+    add_ends(plan, trainer, exchanges, costs);
+    return costs;
+}
+
+}  // namespace fmsim

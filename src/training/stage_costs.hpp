@@ -1,0 +1,52 @@
+// What one micro-batch costs on each chunk of each stage, exposed exchanges included.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "layer.hpp"
+
+namespace fmsim {
+
+// Families of a plan's groups, as ranks are laid out.
+struct Families {
+    Family tensor, context, data, experts, expert_tensor, expert_data;
+    Family shard, replica;  // of zero3
+    std::uint32_t stage{};  // ranks of one
+};
+Families families_of(const TrainingPlan& plan);
+
+// Of a layer on one GPU, with its share of split tensors; shards of data parallelism not counted.
+struct OwnParameters {
+    double dense{};
+    double routed{};
+    double all() const { return dense + routed; }
+};
+OwnParameters own_parameters(const TrainingPlan& plan, const ParameterCounts& counts);
+// Of a chunk of a stage; the first and the last have embeddings.
+OwnParameters chunk_parameters(const TrainingPlan& plan, std::size_t stage, std::size_t chunk);
+
+// Layers that a chunk has, by kind.
+using LayerMix = std::map<LayerKind, std::int64_t>;
+LayerMix mix_of(const TrainingPlan& plan, std::size_t stage, std::size_t chunk);
+
+class Uses {  // what is exchanged, for the report
+public:
+    explicit Uses(Exchanges& exchanges) : exchanges_(exchanges) {}
+    double seconds(const std::string& group, const Family& family, Collective collective, double bytes);
+    void count(const std::string& group, Collective collective, double bytes, double calls);
+    Exchanges& exchanges() { return exchanges_; }
+    std::vector<ExchangeUse> rows;
+
+private:
+    Exchanges& exchanges_;
+};
+
+struct ChunkCosts {
+    std::vector<std::vector<Parts>> forward, backward;  // [stage][chunk]
+    std::vector<std::vector<double>> weights;
+};
+ChunkCosts chunk_costs(const TrainingPlan& plan, const Trainer& trainer, Uses& uses);
+
+}  // namespace fmsim

@@ -1,0 +1,118 @@
+// Training plans, models in config.json form, Megatron's flags, NeMo's YAML and measured rows.
+#include <catch2/catch.hpp>
+
+#include "fmsim/formats.hpp"
+#include "fmsim/training.hpp"
+#include "refusal.hpp"
+
+namespace fmsim {
+using test::refusal;
+
+
+TEST_CASE("a plan file reads to its plan") {
+    const TrainingFile file = parse_training(R"({"kind": "training", "cluster": "p5en.48xlarge:16", "model": "llama3-70b",
+        "sequence": 8192, "global_batch": 256, "precision": "fp8", "recompute": ["norms", "activations"],
+        "parallel": {"tensor": 4, "pipeline": 4, "chunks": 5, "schedule": "1f1b"},
+        "data": {"sharding": "zero1", "gradient_bits": 16}, "overlap": {"tensor": true}})",
+                                             "plan.json");
+    CHECK(file.cluster == "p5en.48xlarge:16");
+    CHECK(file.plan.model.hidden == 8192);
+    CHECK(file.plan.tensor == 4);
+    CHECK(file.plan.chunks == 5);
+    CHECK(file.plan.precision == Precision::fp8);
+    CHECK(file.plan.recompute.norms);
+    CHECK_FALSE(file.plan.recompute.all);
+    CHECK(file.plan.gradient_bits == 16);
+    CHECK(file.plan.overlap.tensor);
+    CHECK(is_training(R"({"kind": "training"})"));
+    CHECK_FALSE(is_training(R"({"operations": []})"));
+}
+
+TEST_CASE("plans with wrong words are refused") {
+    const auto refused = [](const std::string& text) { return refusal([&] { parse_training(text, "p.json"); }); };
+    CHECK(refused(R"({"kind": "training", "model": "llama3-80b", "sequence": 1, "global_batch": 1})")
+              .find("such as \"llama3-70b\"") != std::string::npos);
+    CHECK(refused(R"({"kind": "training", "model": "llama3-8b", "sequence": 1})").find("global_batch") != std::string::npos);
+    CHECK(refused(R"({"kind": "training", "model": "llama3-8b", "sequence": 1, "global_batch": 1, "recompute": "some"})")
+              .find("expected none, full, selective") != std::string::npos);
+    CHECK(refused(R"({"kind": "training", "model": {"hidden_size": 8}, "sequence": 1, "global_batch": 1})")
+              .find("expected num_hidden_layers") != std::string::npos);
+}
+
+TEST_CASE("every preset reads") {
+    for (const std::string& name : model_presets()) {
+        INFO(name);
+        CHECK(parameters_of(model_preset(name)).all() > 0);
+    }
+}
+
+TEST_CASE("a config.json with experts") {
+    const TransformerModel model = parse_model_config(
+        R"({"model_type": "example_moe", "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 24,
+            "num_attention_heads": 32, "num_key_value_heads": 4, "vocab_size": 100000, "num_experts": 64,
+            "num_experts_per_tok": 4, "moe_intermediate_size": 768, "torch_dtype": "bfloat16", "tie_word_embeddings": false})",
+        "config.json");
+    CHECK(model.experts->experts == 64);
+    CHECK(model.experts->ffn == 768);
+    CHECK(model.head_dim == 64);
+    // Routed: 24 layers of 64 experts of 3 x 2048 x 768.
+    CHECK(parameters_of(model).routed == std::int64_t{24} * 64 * 3 * 2048 * 768);
+}
+
+TEST_CASE("Megatron's flags") {
+    const TrainingFile file = import_megatron(
+        "torchrun --nproc_per_node 8 --nnodes 16 pretrain_gpt.py --num-layers 80 --hidden-size 8192 \\\n"
+        "--num-attention-heads 64 --group-query-attention --num-query-groups 8 --ffn-hidden-size 28672 --swiglu\n"
+        "--normalization RMSNorm --untie-embeddings-and-output-weights --disable-bias-linear --vocab-size 128256\n"
+        "--position-embedding-type rope --seq-length 8192 --global-batch-size 128 --micro-batch-size 1\n"
+        "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 5\n"
+        "--sequence-parallel --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather --bf16",
+        "run.sh");
+    CHECK(parameters_of(file.plan.model).all() == 70553706496);
+    CHECK(file.plan.gpus == 128);
+    CHECK(file.plan.chunks == 4);
+    CHECK(file.plan.sharding == Sharding::zero1);
+    CHECK(file.plan.overlap.gradients);
+    CHECK_FALSE(file.plan.overlap.tensor);
+    check(file.plan);
+    CHECK(refusal([] { import_megatron("--num-layers 2", "run.sh"); }).find("expected hidden_size") != std::string::npos);
+    CHECK(refusal([] { import_megatron("--num-layers two", "run.sh"); }).find("expected a whole number") != std::string::npos);
+}
+
+TEST_CASE("NeMo's YAML") {
+    const TrainingFile file = import_nemo(
+        "trainer: {num_nodes: 16, devices: 8}\n"
+        "model:\n  micro_batch_size: 1\n  global_batch_size: 512\n  tensor_model_parallel_size: 8\n"
+        "  pipeline_model_parallel_size: 4\n  virtual_pipeline_model_parallel_size: null\n  num_layers: 80\n"
+        "  hidden_size: 8192\n  num_attention_heads: 64\n  encoder_seq_length: 4096\n",
+        "llama.yaml");
+    CHECK(file.plan.gpus == 128);
+    CHECK(file.plan.tensor == 8);
+    CHECK(file.plan.chunks == 1);
+    CHECK(file.plan.sequence == 4096);
+    CHECK(refusal([] { import_nemo("model: {num_layers: '${x.y}', hidden_size: 8}", "a.yaml"); }).find("expected num_layers") !=
+          std::string::npos);
+}
+
+TEST_CASE("measured rows: a plan, or why there is none") {
+    const std::vector<MeasuredStep> steps = parse_measured_steps(
+        R"rows({"framework": "Megatron-Core", "defaults": "", "rows": [
+            {"id": "a", "model": {"name": "m", "family": "Llama3", "type": "dense", "layers": 4, "hidden": 1024, "ffn": 4096,
+              "heads": 8, "kv_heads": 8, "head_dim": 128, "vocab": 1000, "gated_mlp": true, "tied_embeddings": false},
+             "hardware": {"gpu": "H100", "gpus": 8, "gpus_per_node": 8, "cluster": "hgx-h100:1"},
+             "parallel": {"tp": 2, "pp": 1, "cp": 1, "ep": 1, "fsdp": "none (distributed optimizer)", "sequence_parallel": true},
+             "batch": {"global_batch": 8, "micro_batch": "not stated", "seq_len": 2048}, "precision": "BF16",
+             "recompute": "none", "overlap": "none", "measured": {"step_time_s": 1.5}, "confidence": "high"},
+            {"id": "b", "model": {"type": "dense"}, "hardware": {"cluster": null}, "parallel": {}, "measured": {"mfu": 0.4}}]})rows",
+        "dir/source.json");
+    REQUIRE(steps.size() == 2);
+    CHECK(steps[0].source == "source");
+    CHECK(steps[0].seconds == 1.5);
+    REQUIRE(steps[0].plans.size() == 2);  // micro-batches of 1 and 2: 8 sequences over 4 ranks
+    CHECK(steps[0].plans[1].micro_batch == 2);
+    CHECK(steps[0].plans[0].sharding == Sharding::zero1);
+    CHECK(steps[1].why == "no measured step time");
+    CHECK_THROWS_AS(parse_measured_steps("{}", "x.json"), InputError);
+}
+
+}  // namespace fmsim
