@@ -54,8 +54,9 @@ double copy_limit(const Gpu& gpu, const Schedule& schedule, const Channel& chann
 // LL and LL128 copy lines out as they come; Simple waits for the slice, and a ring's rank has its own sends to end.
 SimTime drain_of(const Gpu& gpu, const Schedule& schedule, const Channel& channel, const Hop& hop) {
     if (schedule.protocol != Protocol::simple || channel.loops.empty() || gpu.receive_share <= 0) return {};
-    const Loop& last = channel.loops.back();
-    const double bytes = std::holds_alternative<RingSteps>(channel.steps) ? last.chunk : last.unit_bytes(0);
+    // A whole chunk, though the last loop's may be short: the one before has not been copied out by then.
+    const Loop& whole = channel.loops.front();
+    const double bytes = std::holds_alternative<RingSteps>(channel.steps) ? whole.chunk : whole.unit_bytes(0);
     return from_seconds(bytes * gpu.receive_share / (gpu.channel_rate[schedule.protocol].value * hop.sm_share));
 }
 

@@ -37,8 +37,8 @@ struct PipelineHop {
     bool leaves_domain{};
     SimTime latency;         // of data
     SimTime credit_latency;  // of the news that a buffer is free again
-    SimTime drain;           // after the last arrival
     std::uint32_t lane{};    // of the channel: hops of one lane carry one transfer at a time
+    SimTime drain{};         // after the last arrival
 };
 
 struct Pipeline {

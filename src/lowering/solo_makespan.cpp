@@ -45,7 +45,7 @@ Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, const Cha
                   .loops = channel.loops};
     for (std::size_t h = 0; h < period; ++h) {
         const HopOnLinks& hop = placed.hops[h];
-        pipe.hops.push_back({hop.leaves_domain, hop.latency, hop.credit_latency, hop.drain, hop.lane});
+        pipe.hops.push_back({hop.leaves_domain, hop.latency, hop.credit_latency, hop.lane, hop.drain});
     }
     return pipe;
 }
