@@ -32,8 +32,8 @@ Route switch_route(const Topology& topology, const Group& group, const Hop& hop)
     return route;
 }
 
-// A ring's SM ends each loop with a receive that sends nothing on. Those of all loops but the last take it time that its
-// sends cannot have; the last one comes after them, see drain_of.
+// A ring's SM ends each loop with a receive that sends nothing on. Those of all loops but the last take it time that
+// its sends cannot have; the last one comes after them, see drain_of.
 double receives_a_send(const Schedule& schedule, const Channel& channel) {
     const auto* ring = std::get_if<RingSteps>(&channel.steps);
     const bool receives = schedule.collective == Collective::all_reduce ||
@@ -160,7 +160,8 @@ void refuse_down(const Topology& topology, const Route& route) {
 
 bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
     return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
-           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit && a.links_share == b.links_share && a.alone_share == b.alone_share;
+           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit &&
+           a.links_share == b.links_share && a.alone_share == b.alone_share;
 }
 
 bool on_route(const HopOnLinks& hop, Stage stage) { return hop.leaves_domain == (stage == Stage::flight); }

@@ -208,8 +208,8 @@ void Lowering::message_chunks(const Schedule& schedule, const MessageOnLinks& me
             if (!message.leaves_domain) continue;
             if (i >= schedule.chunks_in_flight)
                 builder_.order(flights[i - schedule.chunks_in_flight], copy, message.credit_latency);
-            const ActivityId flight =
-                add({.delay = i == 0 ? first_posts : SimTime{}, .work = piece, .uses = links}, message.level, stage + 1);
+            const ActivityId flight = add({.delay = i == 0 ? first_posts : SimTime{}, .work = piece, .uses = links},
+                                          message.level, stage + 1);
             builder_.order(copy, flight);
             if (i > 0) builder_.order(flights.back(), flight);
             flights.push_back(flight);

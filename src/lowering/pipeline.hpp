@@ -57,7 +57,7 @@ struct Cell {
     Stage stage{};
     double wire_bytes{};
     double chunks{};  // of its loop
-    bool probe{};  // to see what would come: leaves no trace
+    bool probe{};     // to see what would come: leaves no trace
 };
 
 template <class Value>

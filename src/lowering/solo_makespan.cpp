@@ -57,7 +57,8 @@ SoloRun solo_run(const Schedule& schedule, const Channel& channel, const Channel
         SimTime start{};
         for (const auto& [end, lag] : waits) start = std::max(start, later(end, lag));
         const HopOnLinks& hop = placed.hops[cell.hop];
-        const SimTime end = later(later(start, cell_cost(hop, cell)), from_seconds(cell.wire_bytes / solo_rate(hop, cell.stage)));
+        const SimTime end =
+            later(later(start, cell_cost(hop, cell)), from_seconds(cell.wire_bytes / solo_rate(hop, cell.stage)));
         if (on_route(hop, cell.stage) && !cell.probe) {
             BusyWindow& window = windows[cell.hop];
             window = {std::min(window.begin, start), std::max(window.end, end)};

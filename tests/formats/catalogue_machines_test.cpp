@@ -156,13 +156,13 @@ TEST_CASE("totals of AWS machines are the published ones") {
 TEST_CASE("where sources disagree, the rulings hold") {
     const InstanceType p5en = shipped().instance("p5en.48xlarge");
     const InstanceType gb200 = shipped().instance("p6e-gb200.36xlarge");
-    CHECK(p5en.nics == 16);                                                    // not 32
-    CHECK(gbps(p5en.nic->rate) == Approx(200));                                //
-    CHECK(gigabytes(p5en.nvlink->rate) == Approx(450));                        // 900 is both directions
-    CHECK(gigabytes(gb200.nvlink->rate) == Approx(900));                       // 1800 is both directions
-    CHECK(gb200.nics == 4);                                                    // 8 cards, half of which may be used
+    CHECK(p5en.nics == 16);                               // not 32
+    CHECK(gbps(p5en.nic->rate) == Approx(200));           //
+    CHECK(gigabytes(p5en.nvlink->rate) == Approx(450));   // 900 is both directions
+    CHECK(gigabytes(gb200.nvlink->rate) == Approx(900));  // 1800 is both directions
+    CHECK(gb200.nics == 4);                               // 8 cards, half of which may be used
     CHECK(gb200.nic->hop_latency[Protocol::ll] == p5en.nic->hop_latency[Protocol::ll]);  // EFA v3 by AWS's table
-    CHECK(shipped().instance("p5.48xlarge").on_demand->usd_an_hour == 55.04);  // not 98.32
+    CHECK(shipped().instance("p5.48xlarge").on_demand->usd_an_hour == 55.04);            // not 98.32
     CHECK(shipped().instance("p4d.24xlarge").on_demand->usd_an_hour == 21.957642);
     CHECK(shipped().instance("p4d.24xlarge").on_demand->date == "2026-07-20");
     CHECK(shipped().instance("p5e.48xlarge").on_demand == std::nullopt);  // capacity blocks only
