@@ -88,9 +88,9 @@ struct ValidatedRow {
     Bytes size;
     double measured_us{};
     std::optional<double> predicted_us;
-    std::string why;         // there is no prediction, or it is shown but not scored
-    bool scored{};           // predicted, of a healthy machine, typical
-    std::string algorithm;   // as predicted
+    std::string why;        // there is no prediction, or it is shown but not scored
+    bool scored{};          // predicted, of a healthy machine, typical
+    std::string algorithm;  // as predicted
     std::string protocol;
     std::uint32_t channels{};
 };
@@ -122,7 +122,7 @@ struct BandScore {
 };
 inline constexpr Bytes kLargeBand{std::int64_t{1} << 20};
 struct Score {
-    std::vector<BandScore> bands;        // by machine, operation and band
+    std::vector<BandScore> bands;           // by machine, operation and band
     std::optional<BandScore> small, large;  // each the plain mean of its bands; `worst` is the worst
 };
 Score score(const std::vector<ValidatedRow>& rows);
@@ -145,9 +145,9 @@ struct FitProblem {
 };
 struct Fit {
     std::vector<double> values;
-    std::vector<double> spread_percent;  // of each, one standard deviation; 0: the rows do not tell it
+    std::vector<double> spread_percent;        // of each, one standard deviation; 0: the rows do not tell it
     std::vector<std::vector<double>> without;  // a group each: the values without its rows, by one step from the fit
-    double cost_before{};                // the mean of Huber's loss
+    double cost_before{};                      // the mean of Huber's loss
     double cost_after{};
     int rounds{};
 };

@@ -3,8 +3,8 @@
 //   minimise sum over rows of rho(r_i),   rho(r) = r^2 / 2 up to kKnee, then kKnee (|r| - kKnee / 2)
 //
 // A round: J by forward differences of 2 %; (J'WJ + lambda D) step = -J'W r with W = min(1, kKnee / |r|) and D the
-// diagonal of J'WJ; the step is clipped to the bounds and taken if the cost falls, else lambda grows. A constant that no
-// row depends on stays where it is. Spread: the square root of the diagonal of (J'WJ)^-1 times the mean square.
+// diagonal of J'WJ; the step is clipped to the bounds and taken if the cost falls, else lambda grows. A constant that
+// no row depends on stays where it is. Spread: the square root of the diagonal of (J'WJ)^-1 times the mean square.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,7 +17,7 @@
 namespace fmsim {
 namespace {
 
-constexpr double kKnee = 0.1;        // 10 % off
+constexpr double kKnee = 0.1;  // 10 % off
 constexpr double kDifference = 0.02;
 constexpr double kLongestStep = 0.5;  // of a logarithm
 constexpr double kNoInfluence = 1e-9;
@@ -47,7 +47,8 @@ std::vector<double> exponentials(const Vector& logs) {
 
 class Fitter {
 public:
-    explicit Fitter(const FitProblem& problem) : problem_(problem), at_(static_cast<Eigen::Index>(problem.start.size())) {
+    explicit Fitter(const FitProblem& problem)
+        : problem_(problem), at_(static_cast<Eigen::Index>(problem.start.size())) {
         for (std::size_t i = 0; i < problem.start.size(); ++i)
             at_[static_cast<Eigen::Index>(i)] = std::log(problem.start[i]);
         residuals_ = as_vector(problem.residuals(exponentials(at_), {}));
@@ -74,8 +75,7 @@ private:
         for (Eigen::Index j = 0; j < at_.size(); ++j) {
             Vector moved = at_;
             moved[j] += kDifference;
-            const Vector there =
-                as_vector(problem_.residuals(exponentials(moved), static_cast<std::size_t>(j)));
+            const Vector there = as_vector(problem_.residuals(exponentials(moved), static_cast<std::size_t>(j)));
             jacobian_.col(j) = (there - residuals_) / kDifference;
         }
         weights_ = residuals_.unaryExpr([](double r) { return std::min(1.0, kKnee / std::max(std::abs(r), 1e-12)); });
@@ -148,11 +148,11 @@ private:
         const auto freedom = static_cast<double>(std::max<Eigen::Index>(1, residuals_.size() - at_.size()));
         for (Eigen::Index j = 0; j < at_.size(); ++j)
             if (!has_influence(j)) normal(j, j) = 1;
-        const Eigen::MatrixXd inverse =
-            normal.ldlt().solve(Eigen::MatrixXd::Identity(normal.rows(), normal.cols()));
+        const Eigen::MatrixXd inverse = normal.ldlt().solve(Eigen::MatrixXd::Identity(normal.rows(), normal.cols()));
         std::vector<double> percents;
         for (Eigen::Index j = 0; j < at_.size(); ++j)
-            percents.push_back(has_influence(j) ? 100 * std::sqrt(std::max(0.0, inverse(j, j)) * squares / freedom) : 0);
+            percents.push_back(has_influence(j) ? 100 * std::sqrt(std::max(0.0, inverse(j, j)) * squares / freedom)
+                                                : 0);
         return percents;
     }
 

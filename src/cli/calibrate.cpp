@@ -8,8 +8,8 @@
 #include <memory>
 #include <set>
 
-#include <nlohmann/json.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "fmsim/report.hpp"
@@ -26,20 +26,22 @@ struct Options {
     Output output;
 };
 
+// A constant that is half as large again counts as one row that is 10 % off.
+constexpr double kPrior = 0.25;
+
 struct Tunable {
     const char* folder;
     const char* pointer;
     double least_factor, most_factor;  // how far from the catalogue's value it may go
 };
-constexpr Tunable kTunables[]{
-    {"channels/", "/launch", 0.3, 3},           {"channels/", "/rate/LL", 0.3, 3},
-    {"channels/", "/rate/LL128", 0.3, 3},       {"channels/", "/rate/Simple", 0.5, 2},
-    {"channels/", "/unit_cost/Simple", 0.2, 5}, {"links/", "/ring_efficiency", 0.7, 1.2},
-    {"links/", "/hop_latency/LL", 0.3, 3},      {"links/", "/hop_latency/LL128", 0.3, 3},
-    {"links/", "/hop_latency/Simple", 0.3, 3},  {"links/", "/switch_efficiency", 0.7, 1.3},
-    {"links/", "/switch_chunk_cost", 0.2, 5},   {"nics/", "/carries", 0.7, 1.02},
-    {"nics/", "/hop_latency/LL", 0.2, 5},       {"nics/", "/hop_latency/LL128", 0.2, 5},
-    {"nics/", "/hop_latency/Simple", 0.2, 5},   {"nics/", "/message_cost", 0.2, 5}};
+constexpr Tunable kTunables[]{{"channels/", "/launch", 0.3, 3},           {"channels/", "/rate/LL", 0.3, 3},
+                              {"channels/", "/rate/LL128", 0.3, 3},       {"channels/", "/rate/Simple", 0.5, 2},
+                              {"channels/", "/unit_cost/Simple", 0.2, 5}, {"links/", "/ring_efficiency", 0.7, 1.2},
+                              {"links/", "/hop_latency/LL", 0.3, 3},      {"links/", "/hop_latency/LL128", 0.3, 3},
+                              {"links/", "/hop_latency/Simple", 0.3, 3},  {"links/", "/switch_efficiency", 0.7, 1.3},
+                              {"links/", "/switch_chunk_cost", 0.2, 5},   {"nics/", "/carries", 0.7, 1.02},
+                              {"nics/", "/hop_latency/LL", 0.2, 5},       {"nics/", "/hop_latency/LL128", 0.2, 5},
+                              {"nics/", "/hop_latency/Simple", 0.2, 5},   {"nics/", "/message_cost", 0.2, 5}};
 
 struct Constant {
     std::string file, pointer, unit;
@@ -140,7 +142,8 @@ private:
         std::map<std::string, nlohmann::json> changed;
         for (std::size_t i = 0; i < constants_.size(); ++i) {
             const Constant& constant = constants_[i];
-            auto& json = changed.try_emplace(constant.file, nlohmann::json::parse(files.at(constant.file))).first->second;
+            auto& json =
+                changed.try_emplace(constant.file, nlohmann::json::parse(files.at(constant.file))).first->second;
             nlohmann::json& value = json[nlohmann::json::json_pointer(constant.pointer)]["value"];
             if (constant.unit.empty())
                 value = values[i];
@@ -172,6 +175,9 @@ private:
             if (weights_[i] > 0 && all[i].predicted_us)
                 residuals[i] =
                     std::sqrt(weights_[i] * count / sum) * std::log(*all[i].predicted_us / all[i].measured_us);
+        // What the rows cannot tell stays near the catalogue's value.
+        for (std::size_t i = 0; i < constants_.size(); ++i)
+            residuals.push_back(kPrior * std::log(values[i] / constants_[i].value));
         return residuals;
     }
     ErrorQuantiles errors(const std::vector<std::vector<ValidatedRow>>& rows, const std::string& source) const {
@@ -218,11 +224,12 @@ int run_calibrate(const Options& options) {
     const Catalogue catalogue = Catalogue::shipped();
     std::vector<Measurements> kept = usable(tables.tables);
     if (kept.empty())
-        throw InputError({{.file = options.folder,
-                           .line = 0,
-                           .pointer = "",
-                           .expected = "expected a table of a healthy machine of the catalogue (--cluster names a log's)",
-                           .found = ""}});
+        throw InputError(
+            {{.file = options.folder,
+              .line = 0,
+              .pointer = "",
+              .expected = "expected a table of a healthy machine of the catalogue (--cluster names a log's)",
+              .found = ""}});
     CalibrationReport report = Calibration(std::move(kept), catalogue).run(options.rounds);
     report.provenance = {.fmsim_version = kVersion,
                          .constants_hash = catalogue.hash(),

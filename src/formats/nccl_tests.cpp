@@ -87,9 +87,8 @@ private:
 
     void find_collective(std::string_view text) {
         if (!table_.collective.empty()) return;
-        static constexpr std::array<std::string_view, 8> kTests{"all_reduce", "all_gather", "reduce_scatter",
-                                                                "alltoall",   "sendrecv",   "broadcast",
-                                                                "reduce",     "all_to_all"};
+        static constexpr std::array<std::string_view, 8> kTests{
+            "all_reduce", "all_gather", "reduce_scatter", "alltoall", "sendrecv", "broadcast", "reduce", "all_to_all"};
         for (const std::string_view test : kTests)
             if (text.find(fmt::format("{}_perf", test)) != std::string_view::npos) {
                 table_.collective = test;
@@ -99,9 +98,8 @@ private:
 
     void row(const Words& words) {
         std::size_t at = 0;
-        while (at + 2 < words.size() &&
-               !(number_of<std::int64_t>(words[at]) && number_of<std::int64_t>(words[at + 1]) &&
-                 is_letter(words[at + 2].front())))
+        while (at + 2 < words.size() && !(number_of<std::int64_t>(words[at]) &&
+                                          number_of<std::int64_t>(words[at + 1]) && is_letter(words[at + 2].front())))
             ++at;
         if (at + 2 >= words.size() || std::find(words.begin(), words.end(), "#") != words.end()) return;
         if (times_.empty()) return;  // numbers of something else, before any head

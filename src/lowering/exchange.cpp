@@ -98,8 +98,7 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     placed.copier = resource_of(topology, from, GpuPart::copier);
     const auto chunk = static_cast<double>(shape.chunk.count);
     if (shape.protocol == Protocol::simple && !lone)  // LL's lines are copied out as they come
-        placed.last_copy_seconds =
-            gpu.receive_share * std::min(chunk, message.bytes / shape.parts) / placed.copy_limit;
+        placed.last_copy_seconds = gpu.receive_share * std::min(chunk, message.bytes / shape.parts) / placed.copy_limit;
     placed.messages = shape.parts * std::max(1.0, std::ceil(message.bytes / shape.parts / chunk - 1e-9));
     if (placed.leaves_domain) {
         const std::uint32_t exit = exit_gpu(topology, exchange, from, to);

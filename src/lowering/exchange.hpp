@@ -21,13 +21,13 @@ struct MessageOnLinks {
     ResourceId copier;  // of the sender
     SimTime latency;
     SimTime credit_latency;
-    double bytes{};            // wire
-    double parts{};            // channels that carry it
-    double messages{};         // of a NIC
-    double message_seconds{};  // of the proxy, for each of them
-    double copy_limit{};       // of one channel, wire bytes a second
+    double bytes{};              // wire
+    double parts{};              // channels that carry it
+    double messages{};           // of a NIC
+    double message_seconds{};    // of the proxy, for each of them
+    double copy_limit{};         // of one channel, wire bytes a second
     double last_copy_seconds{};  // of the last chunk out of the receiver's buffer
-    double copier_seconds{};   // of all channels of the kernel, for a wire byte
+    double copier_seconds{};     // of all channels of the kernel, for a wire byte
 };
 MessageOnLinks place(const Topology& topology, const Group& group, const Schedule& schedule, const Message& message);
 

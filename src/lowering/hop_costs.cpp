@@ -45,8 +45,8 @@ Route switch_route(const Topology& topology, const Group& group, const Hop& hop)
     return route;
 }
 
-// A ring's SM ends each loop with a receive that sends nothing on. Those of all loops but the last take it time that its
-// sends cannot have; the last one comes after them, see drain_of.
+// A ring's SM ends each loop with a receive that sends nothing on. Those of all loops but the last take it time that
+// its sends cannot have; the last one comes after them, see drain_of.
 double receives_a_send(const Schedule& schedule, const Channel& channel) {
     const auto* ring = std::get_if<RingSteps>(&channel.steps);
     const bool receives = schedule.collective == Collective::all_reduce ||
@@ -67,8 +67,9 @@ double copy_limit(const Gpu& gpu, const Schedule& schedule, const Channel& chann
 // LL and LL128 copy lines out as they come; Simple waits for the slice, and a ring's rank has its own sends to end.
 SimTime drain_of(const Gpu& gpu, const Schedule& schedule, const Channel& channel, const Hop& hop) {
     if (schedule.protocol != Protocol::simple || channel.loops.empty() || gpu.receive_share <= 0) return {};
-    const Loop& last = channel.loops.back();
-    const double bytes = std::holds_alternative<RingSteps>(channel.steps) ? last.chunk : last.unit_bytes(0);
+    // A whole chunk, though the last loop's may be short: the one before has not been copied out by then.
+    const Loop& whole = channel.loops.front();
+    const double bytes = std::holds_alternative<RingSteps>(channel.steps) ? whole.chunk : whole.unit_bytes(0);
     return from_seconds(bytes * gpu.receive_share / (gpu.channel_rate[schedule.protocol].value * hop.sm_share));
 }
 
@@ -173,7 +174,8 @@ void refuse_down(const Topology& topology, const Route& route) {
 
 bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
     return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
-           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit && a.links_share == b.links_share && a.alone_share == b.alone_share;
+           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit &&
+           a.links_share == b.links_share && a.alone_share == b.alone_share;
 }
 
 bool on_route(const HopOnLinks& hop, Stage stage) { return hop.leaves_domain == (stage == Stage::flight); }

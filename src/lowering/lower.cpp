@@ -34,7 +34,7 @@ private:
     void chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed);
     void exchange_stream(const Group& group, const Schedule& schedule);
     void exchange_chunks(const Group& group, const Schedule& schedule);
-    void message_chunks(const Schedule& schedule, const MessageOnLinks& message);
+    void message_chunks(const Schedule& schedule, const MessageOnLinks& message, SimTime first_posts);
     ActivityId add(const Activity& activity, std::uint32_t channel, std::uint32_t stage);
     void refuse_too_many(double cells, const Schedule& schedule) const;
 
@@ -69,6 +69,11 @@ void Lowering::add_step(const Step& step) {
     copies_ = step.copies * step.part_repeats;
     channels(*step.group, *schedule);
     if (schedule->exchange) {
+        if (schedule->exchange->host > schedule->launch) {  // the host may be slower than the GPUs
+            const ActivityId host = add({.delay = schedule->exchange->host - schedule->launch}, kNoStage, kNoStage);
+            builder_.order(span_.launch, host);
+            ends_.push_back({host, {}});
+        }
         if (fidelity_ == Fidelity::stream)
             exchange_stream(*step.group, *schedule);
         else
@@ -155,11 +160,6 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
 
 void Lowering::exchange_stream(const Group& group, const Schedule& schedule) {
     std::uint32_t level = 0;
-    if (schedule.exchange->host > schedule.launch) {  // the host is slower than the GPUs
-        const ActivityId host = add({.delay = schedule.exchange->host - schedule.launch}, kNoStage, kNoStage);
-        builder_.order(span_.launch, host);
-        ends_.push_back({host, {}});
-    }
     for (const LevelFlow& flow : level_flows(topology_, group, schedule)) {
         const std::uint32_t its_level = level++;
         if (flow.work <= 0) continue;
@@ -178,14 +178,19 @@ void Lowering::exchange_chunks(const Group& group, const Schedule& schedule) {
         static_cast<double>(std::min(schedule.exchange->inside.chunk, schedule.exchange->between.chunk).count);
     each_message(*schedule.exchange, ranks, [&](const Message& message) { cells += 2 + message.bytes / chunk; });
     refuse_too_many(cells, schedule);
+    std::vector<MessageOnLinks> messages;
+    std::map<ResourceId, double> posts;  // of each proxy: the first message of each peer
     each_message(*schedule.exchange, ranks, [&](const Message& message) {
-        if (message.from != message.to && message.bytes > 0)
-            message_chunks(schedule, place(topology_, group, schedule, message));
+        if (message.from == message.to || message.bytes <= 0) return;
+        messages.push_back(place(topology_, group, schedule, message));
+        if (messages.back().leaves_domain) posts[messages.back().proxy] += messages.back().message_seconds;
     });
+    for (const MessageOnLinks& message : messages)
+        message_chunks(schedule, message, message.leaves_domain ? from_seconds(posts.at(message.proxy)) : SimTime{});
 }
 
 // Each part goes chunk by chunk: the copy into the sender's buffer, then the flight; within a domain the copy alone.
-void Lowering::message_chunks(const Schedule& schedule, const MessageOnLinks& message) {
+void Lowering::message_chunks(const Schedule& schedule, const MessageOnLinks& message, SimTime first_posts) {
     std::vector<Use> links, copier{{message.copier, message.copier_seconds}};
     for (const auto& [link, share] : message.route) links.push_back({ResourceId{link.value}, share});
     const auto parts = static_cast<std::uint32_t>(message.parts);
@@ -207,7 +212,8 @@ void Lowering::message_chunks(const Schedule& schedule, const MessageOnLinks& me
             if (!message.leaves_domain) continue;
             if (i >= schedule.chunks_in_flight)
                 builder_.order(flights[i - schedule.chunks_in_flight], copy, message.credit_latency);
-            const ActivityId flight = add({.work = piece, .uses = links}, message.level, stage + 1);
+            const ActivityId flight = add({.delay = i == 0 ? first_posts : SimTime{}, .work = piece, .uses = links},
+                                          message.level, stage + 1);
             builder_.order(copy, flight);
             if (i > 0) builder_.order(flights.back(), flight);
             flights.push_back(flight);

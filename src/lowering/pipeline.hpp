@@ -37,8 +37,8 @@ struct PipelineHop {
     bool leaves_domain{};
     SimTime latency;         // of data
     SimTime credit_latency;  // of the news that a buffer is free again
-    SimTime drain;           // after the last arrival
     std::uint32_t lane{};    // of the channel: hops of one lane carry one transfer at a time
+    SimTime drain{};         // after the last arrival
 };
 
 struct Pipeline {
@@ -57,7 +57,7 @@ struct Cell {
     Stage stage{};
     double wire_bytes{};
     double chunks{};  // of its loop
-    bool probe{};  // to see what would come: leaves no trace
+    bool probe{};     // to see what would come: leaves no trace
 };
 
 template <class Value>

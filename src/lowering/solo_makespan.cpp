@@ -45,7 +45,7 @@ Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, const Cha
                   .loops = channel.loops};
     for (std::size_t h = 0; h < period; ++h) {
         const HopOnLinks& hop = placed.hops[h];
-        pipe.hops.push_back({hop.leaves_domain, hop.latency, hop.credit_latency, hop.drain, hop.lane});
+        pipe.hops.push_back({hop.leaves_domain, hop.latency, hop.credit_latency, hop.lane, hop.drain});
     }
     return pipe;
 }
@@ -57,7 +57,8 @@ SoloRun solo_run(const Schedule& schedule, const Channel& channel, const Channel
         SimTime start{};
         for (const auto& [end, lag] : waits) start = std::max(start, later(end, lag));
         const HopOnLinks& hop = placed.hops[cell.hop];
-        const SimTime end = later(later(start, cell_cost(hop, cell)), from_seconds(cell.wire_bytes / solo_rate(hop, cell.stage)));
+        const SimTime end =
+            later(later(start, cell_cost(hop, cell)), from_seconds(cell.wire_bytes / solo_rate(hop, cell.stage)));
         if (on_route(hop, cell.stage) && !cell.probe) {
             BusyWindow& window = windows[cell.hop];
             window = {std::min(window.begin, start), std::max(window.end, end)};

@@ -79,9 +79,10 @@ std::string write(const CalibrationReport& report, Format format) {
         case Format::csv:
             return to_csv(constants_table(report));
         case Format::text:
-            return fmt::format("# {} tables, {} rows; |error| median {:.3g} -> {:.3g} %, 90th percentile {:.3g} -> {:.3g} %\n",
-                               report.tables, report.rows, report.before.median, report.after.median,
-                               report.before.p90, report.after.p90) +
+            return fmt::format(
+                       "# {} tables, {} rows; |error| median {:.3g} -> {:.3g} %, 90th percentile {:.3g} -> {:.3g} %\n",
+                       report.tables, report.rows, report.before.median, report.after.median, report.before.p90,
+                       report.after.p90) +
                    to_text(constants_table(report)) + "# each source, when the fit had seen it and when not\n" +
                    to_text(left_out_table(report));
     }

@@ -100,9 +100,10 @@ std::string text_of(const ValidationReport& report) {
         predicted += row.predicted_us.has_value();
         scored += row.scored;
     }
-    std::string text = fmt::format("# {} tables, {} rows, {} predicted, {} scored; |error| of time, and of a line fitted "
-                                   "to the very rows\n",
-                                   report.tables, report.rows.size(), predicted, scored);
+    std::string text = fmt::format(
+        "# {} tables, {} rows, {} predicted, {} scored; |error| of time, and of a line fitted "
+        "to the very rows\n",
+        report.tables, report.rows.size(), predicted, scored);
     text += to_text(score_table(report.score));
     const Table reasons = reasons_table(report.rows);
     return reasons.rows.empty() ? text : text + to_text(reasons);

@@ -37,7 +37,7 @@ std::string far_off(const std::vector<ValidatedRow>& rows) {
 
 constexpr double kFirstDecade = 0, kLastDecade = 6, kSide = 640, kMargin = 60;
 constexpr std::array<const char*, 12> kColours{"#1b6ca8", "#c0392b", "#27824a", "#8e44ad", "#b9770e", "#117a8b",
-                              "#7f8c8d", "#d35487", "#4a4a4a", "#6b8e23", "#a0522d", "#2e4a9e"};
+                                               "#7f8c8d", "#d35487", "#4a4a4a", "#6b8e23", "#a0522d", "#2e4a9e"};
 
 double along(double us) {
     const double decade = std::clamp(std::log10(us), kFirstDecade, kLastDecade);
@@ -66,8 +66,9 @@ std::string axes() {
         svg += line(along(first), up(first * factor), along(last), up(last * factor),
                     factor == 1 ? "stroke=\"#444\"" : "stroke=\"#888\" stroke-dasharray=\"4 4\"");
     svg += label(kMargin + kSide / 2, 2 * kMargin + kSide - 14, "middle", "measured, us");
-    svg += fmt::format("<text transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\">predicted, us</text>\n",
-                       kMargin + kSide / 2);
+    svg += fmt::format(
+        "<text transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\">predicted, us</text>\n",
+        kMargin + kSide / 2);
     return svg;
 }
 
@@ -78,27 +79,31 @@ std::string to_markdown(const ValidationReport& report, const std::string& pictu
     for (const ValidatedRow& row : report.rows) scored += row.scored;
     std::string page = fmt::format(
         "# Accuracy\n\nWritten by `fmsim validate DIR --page`: {} published tables, {} rows, of which {} count. Errors "
-        "are of time, in percent: |predicted / measured - 1|. Beside the model stands the plainest one, latency + bytes "
+        "are of time, in percent: |predicted / measured - 1|. Beside the model stands the plainest one, latency + "
+        "bytes "
         "/ bandwidth, whose two parameters were fitted to the very rows of the machine and operation.\n\n"
         "![predicted against measured; the dashed lines are 25 % off]({})\n\n",
         report.tables, report.rows.size(), scored, picture);
-    page += "| machine | collective | sizes | rows | sources | median | 90th | worst | bias | line: median | line: 90th "
-            "|\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+    page +=
+        "| machine | collective | sizes | rows | sources | median | 90th | worst | bias | line: median | line: 90th "
+        "|\n|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (const BandScore& band : report.score.bands) page += band_line(band, band.machine, band.collective);
     for (const auto& mean : {report.score.small, report.score.large})
         if (mean) page += band_line(*mean, "**mean**", "of the above");
-    page += fmt::format("\n## Tables that are far off\n\nTheir median error is {:.0f} % or more.\n\n"
-                        "| table | rows | median | bias |\n|---|---|---|---|\n{}",
-                        kFarOff, far_off(report.rows));
+    page += fmt::format(
+        "\n## Tables that are far off\n\nTheir median error is {:.0f} % or more.\n\n"
+        "| table | rows | median | bias |\n|---|---|---|---|\n{}",
+        kFarOff, far_off(report.rows));
     return page;
 }
 
 std::string to_svg(const std::vector<ValidatedRow>& rows) {
     const double size = 2 * kMargin + kSide;
-    std::string svg = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" "
-                                  "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" "
-                                  "fill=\"white\"/>\n",
-                                  size, size);
+    std::string svg = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" "
+        "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" "
+        "fill=\"white\"/>\n",
+        size, size);
     svg += axes();
     std::map<std::string, std::size_t> machines;
     for (const ValidatedRow& row : rows)

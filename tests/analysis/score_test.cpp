@@ -31,7 +31,8 @@ TEST_CASE("quantiles are linear between the order statistics, the bias is the me
 
 TEST_CASE("no machine outvotes another: the mean is over machines, not rows") {
     // One machine is 10 % off in one row, the other 30 % in three: 20, not 25.
-    const Score s = score({row("a", 8, 100, 110), row("b", 8, 100, 130), row("b", 16, 100, 130), row("b", 32, 100, 70)});
+    const Score s =
+        score({row("a", 8, 100, 110), row("b", 8, 100, 130), row("b", 16, 100, 130), row("b", 32, 100, 70)});
     REQUIRE(s.small);
     CHECK_FALSE(s.large);
     CHECK(s.small->model.median == Approx(20));

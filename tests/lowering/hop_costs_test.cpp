@@ -20,11 +20,13 @@ TEST_CASE("on two p5 each NIC group carries two channels, and each GPU's NVLink 
                                          .channels = 16,
                                          .shape = &nccl.shape,
                                          .simple_buffer = net.cluster.blocks[0].type.instance.simple_buffer});
+    const InstanceType& type = net.cluster.blocks[0].type.instance;
     const auto placed = place(net, group, schedule);
     for (std::size_t c = 0; c < placed.size(); ++c) {
         CHECK(period_of(schedule.channels[c], placed[c]) == 8);
         for (const HopOnLinks& hop : placed[c].hops)
-            CHECK(hop.links_share == Approx(hop.leaves_domain ? 4 * 12.22e9 / 2 : 0.82 * 450e9 / 14));
+            CHECK(hop.links_share ==
+                  Approx(hop.leaves_domain ? 4 * type.nic->carries.value / 2 : type.nvlink->carries().value / 14));
     }
 }
 

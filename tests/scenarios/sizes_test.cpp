@@ -1,6 +1,6 @@
 // What users see over sizes: two nodes beat their own network (aws-samples/awsome-distributed-training, NCCL issue
-// 946), protocols change with size (aws-ofi-nccl PR 900), latency is what hurts decode (inference-sim issue 1661), and a
-// constant moves the bands that it should and no others.
+// 946), protocols change with size (aws-ofi-nccl PR 900), latency is what hurts decode (inference-sim issue 1661), and
+// a constant moves the bands that it should and no others.
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
@@ -37,7 +37,7 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20, kGiB = std::int64_t{1} << 3
 
 TEST_CASE("two p5 beat their own network where NCCL chooses, and not as a ring") {
     // The public curve, GB/s of bus.
-    const std::map<std::int64_t, double> published{{kMiB, 16},         {8 * kMiB, 77}, {64 * kMiB, 209}, {256 * kMiB, 343},
+    const std::map<std::int64_t, double> published{{kMiB, 16},  {8 * kMiB, 77},  {64 * kMiB, 209}, {256 * kMiB, 343},
                                                    {kGiB, 437}, {8 * kGiB, 479}, {16 * kGiB, 487}};
     double before = 0;
     for (const auto& [bytes, busbw] : published) {
