@@ -43,20 +43,28 @@ std::vector<Constant> constants() {
     };
     using C = TrainingConstants;
     const auto power = [](const char* gpu) {
-        return Constant{gpu, [=](const C& c) { return c.power.at(gpu); }, [=](C& c, double v) { c.power[gpu] = v; }, .5, 1.3};
+        return Constant{gpu, [=](const C& c) { return c.power.at(gpu); }, [=](C& c, double v) { c.power[gpu] = v; }, .5,
+                        1.3};
     };
     const auto attention = [](const char* kind) {
-        return Constant{kind, [=](const C& c) { return c.attention.at(kind); }, [=](C& c, double v) { c.attention[kind] = v; }, .4, 1.3};
+        return Constant{kind, [=](const C& c) { return c.attention.at(kind); },
+                        [=](C& c, double v) { c.attention[kind] = v; }, .4, 1.3};
     };
     const auto gap = [](const char* fabric) {
         return Constant{fabric, [=](const C& c) { return seconds(c.experts_gap.at(fabric)); },
                         [=](C& c, double v) { c.experts_gap[fabric] = from_seconds(v); }, 1e-5, 2e-2};
     };
-    return {power("h100-sxm5-96gb-500w"), power("h200-sxm5-141gb"), power("b200-hgx"),
-            power("b200-gb200"), power("b300-gb300"),
+    return {power("h100-sxm5-96gb-500w"),
+            power("h200-sxm5-141gb"),
+            power("b200-hgx"),
+            power("b200-gb200"),
+            power("b300-gb300"),
             number("products", &C::products, .6, 1),
-            attention("ampere/flash_attention_2"), attention("ampere/unfused"), attention("hopper/flash_attention_2"),
-            attention("hopper/cudnn"), attention("blackwell/cudnn"),
+            attention("ampere/flash_attention_2"),
+            attention("ampere/unfused"),
+            attention("hopper/flash_attention_2"),
+            attention("hopper/cudnn"),
+            attention("blackwell/cudnn"),
             number("streams", &C::streams, .3, 1),
             number("grouped", &C::grouped, .2, 1),
             number("unfused", &C::unfused, 1, 8),
@@ -64,10 +72,11 @@ std::vector<Constant> constants() {
             number("tensor_hidden", &C::tensor_hidden, .1, 1),
             number("overlap_slows", &C::overlap_slows, .02, .6),
             span("layer_host", &C::layer_host, 20e-6, 3e-3),
-            span("layer_graph", &C::layer_graph, 1e-6, 500e-6),
             span("experts_host", &C::experts_host, 10e-6, 8e-3),
             span("exchange_host", &C::exchange_host, 1e-5, 3e-3),
-            gap("EFA"), gap("EFA/once_a_domain"), gap("InfiniBand"),
+            gap("EFA"),
+            gap("EFA/once_a_domain"),
+            gap("InfiniBand"),
             span("chunk_gap", &C::chunk_gap, 10e-6, 5e-3),
             span("step_gap", &C::step_gap, 1e-3, .3),
             span("step_graph", &C::step_graph, 1e-4, .1),
@@ -153,7 +162,9 @@ int main(int argc, char** argv) {
                        row.error() * 100, row.why);
             if (row.predicted > 0) {
                 fmt::print(" mb {} v {} rc {}", row.plan.micro_batch, row.plan.chunks,
-                           row.plan.recompute.all ? "full" : row.plan.recompute.any() ? "some" : "no");
+                           row.plan.recompute.all     ? "full"
+                           : row.plan.recompute.any() ? "some"
+                                                      : "no");
                 for (std::size_t i = 0; i < kStepParts; ++i)
                     fmt::print(" {}:{:.1f}", name(static_cast<StepPart>(i)),
                                row.step.parts().seconds[i] / row.predicted * 100);

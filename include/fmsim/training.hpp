@@ -145,22 +145,22 @@ struct TrainingPlan {
     Recompute recompute;
     std::uint32_t tensor = 1, context = 1, pipeline = 1, experts = 1;
     std::uint32_t expert_tensor = 1;
-    std::uint32_t chunks = 1;           // of a stage: interleaved
-    std::uint32_t first_layers = 0;     // of the first stage, where it differs; 0: even
-    std::uint32_t last_layers = 0;      // and of the last
-    bool ends_count = false;            // embedding and loss each count as a layer when layers are dealt out
-    bool sequence_parallel = true;      // with tensor > 1
+    std::uint32_t chunks = 1;        // of a stage: interleaved
+    std::uint32_t first_layers = 0;  // of the first stage, where it differs; 0: even
+    std::uint32_t last_layers = 0;   // and of the last
+    bool ends_count = false;         // embedding and loss each count as a layer when layers are dealt out
+    bool sequence_parallel = true;   // with tensor > 1
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
     ContextExchange context_exchange = ContextExchange::ring;
     Dispatch dispatch = Dispatch::all_to_all;
     std::int64_t dispatch_bits = 16;
     Sharding sharding = Sharding::zero1;
-    std::uint32_t shard_group = 0;      // zero3: ranks that share one copy; 0: all of data and context
-    std::uint32_t gradient_bits = 32;   // as they are summed
-    std::uint32_t gather_bits = 16;     // as parameters are gathered
-    std::uint32_t state_bytes = 12;     // of optimizer state a parameter: master copy and two moments
-    bool frozen = false;                // adapters only (LoRA): no gradients of weights
-    bool offload = false;               // parameters and state on the host
+    std::uint32_t shard_group = 0;     // zero3: ranks that share one copy; 0: all of data and context
+    std::uint32_t gradient_bits = 32;  // as they are summed
+    std::uint32_t gather_bits = 16;    // as parameters are gathered
+    std::uint32_t state_bytes = 12;    // of optimizer state a parameter: master copy and two moments
+    bool frozen = false;               // adapters only (LoRA): no gradients of weights
+    bool offload = false;              // parameters and state on the host
     Overlap overlap;
     std::uint32_t data() const { return gpus / tensor / context / pipeline; }
     std::int64_t micro_batches() const { return global_batch / data() / micro_batch; }
@@ -182,27 +182,26 @@ std::vector<std::vector<std::int64_t>> layers_of(const TrainingPlan& plan);
 
 struct TrainingConstants {
     std::map<std::string, double> power;  // by GPU: the clock that its power leaves it in training, of the one assumed
-    double products{};        // speed of products between others, over that of one alone
+    double products{};                    // speed of products between others, over that of one alone
     std::map<std::string, double> attention;  // the same of attention, by implementation
-    double streams{};         // of kernels that HBM bounds
-    double grouped{};         // of products of experts, besides
-    double unfused{};         // traffic of small kernels where they are not fused, over fused
-    double loss_passes{};     // over the logits, 32 bits, forward and backward
-    double tensor_hidden{};   // of a tensor-parallel exchange, hidden where `overlap.tensor`
-    double overlap_slows{};   // computing beside an exchange: time lost, of the exchange's
-    SimTime layer_host;       // of the host, a layer and pass, kernel by kernel
-    SimTime layer_graph;      // in a CUDA graph
-    SimTime experts_host;     // and of a layer of experts besides: routing, permutations
+    double streams{};                         // of kernels that HBM bounds
+    double grouped{};                         // of products of experts, besides
+    double unfused{};                         // traffic of small kernels where they are not fused, over fused
+    double loss_passes{};                     // over the logits, 32 bits, forward and backward
+    double tensor_hidden{};                   // of a tensor-parallel exchange, hidden where `overlap.tensor`
+    double overlap_slows{};                   // computing beside an exchange: time lost, of the exchange's
+    SimTime layer_host;                       // of the host, a layer and pass, kernel by kernel; a CUDA graph needs none
+    SimTime experts_host;                     // and of a layer of experts besides: routing, permutations
     // By fabric, of a layer of experts whose tokens cross it: what the GPU waits for hosts and proxies; not in a graph.
     std::map<std::string, SimTime> experts_gap;
-    SimTime exchange_host;    // to issue one exchange of a layer
-    SimTime chunk_gap;        // of a stage, a chunk of a micro-batch
-    SimTime step_gap;         // of a step: data, norm of gradients, logging
-    SimTime step_graph;       // where CUDA graphs hold the step
-    double straggler{};       // part of a step lost for each doubling of the domains
-    double imbalance{};       // most tokens of a rank of experts over the mean, less 1
-    Bytes reserved;           // memory of context, libraries and communicators
-    double fragmentation{};   // of activations
+    SimTime exchange_host;   // to issue one exchange of a layer
+    SimTime chunk_gap;       // of a stage, a chunk of a micro-batch
+    SimTime step_gap;        // of a step: data, norm of gradients, logging
+    SimTime step_graph;      // where CUDA graphs hold the step
+    double straggler{};      // part of a step lost for each doubling of the domains
+    double imbalance{};      // most tokens of a rank of experts over the mean, less 1
+    Bytes reserved;          // memory of context, libraries and communicators
+    double fragmentation{};  // of activations
 };
 
 // ---- Time of collectives ----
@@ -224,7 +223,7 @@ public:
     double seconds(const Family& family, Collective collective, double bytes);
     // One message from each rank to that `stride` further.
     double message_seconds(std::uint32_t stride, double bytes);
-    std::uint32_t domain_gpus() const;  // that the job has of one
+    std::uint32_t domain_gpus() const;                     // that the job has of one
     std::uint32_t domains_of(const Family& family) const;  // that one group is spread over
     const Cluster& cluster() const;
 
@@ -238,11 +237,11 @@ private:
 enum class StepPart : std::uint8_t {
     products,
     attention,
-    experts,    // products of routed experts
-    streams,    // kernels that HBM bounds
+    experts,  // products of routed experts
+    streams,  // kernels that HBM bounds
     recompute,
     host,
-    tensor,     // exposed exchanges, by group
+    tensor,  // exposed exchanges, by group
     context,
     expert_exchange,
     data,
@@ -287,13 +286,13 @@ struct ExchangeUse {
 struct StepPrediction {
     double seconds{};
     double tokens_per_second_gpu{};
-    ModelFlops flops;  // a token
+    ModelFlops flops;          // a token
     double model_flops_gpu{};  // a second, causal
     double mfu{};              // of the peak of the plan's precision
     double peak{};
-    double bubble{};           // share of a step that stages wait for each other
+    double bubble{};  // share of a step that stages wait for each other
     std::vector<StagePrediction> stages;
-    std::size_t slowest{};     // stage whose parts are shown
+    std::size_t slowest{};  // stage whose parts are shown
     std::vector<ExchangeUse> exchanges;
     const Parts& parts() const { return stages[slowest].parts; }
 };
@@ -321,16 +320,16 @@ struct PipelineCosts {
     std::int64_t micro_batches{};
     std::vector<std::vector<double>> forward, backward;  // [stage][chunk], seconds
     std::vector<std::vector<double>> weights;            // of zero_bubble: the part of backward that can wait
-    double message{};            // from a stage to the next
-    bool message_hidden = true;  // else the sender waits for it
-    std::vector<std::vector<double>> ready;  // before which a chunk cannot start; empty: at once
+    double message{};                                    // from a stage to the next
+    bool message_hidden = true;                          // else the sender waits for it
+    std::vector<std::vector<double>> ready;              // before which a chunk cannot start; empty: at once
 };
 struct PipelineTimes {
     double seconds{};
-    std::vector<double> busy;         // of a stage
+    std::vector<double> busy;                // of a stage
     std::vector<std::vector<double>> ended;  // the last backward pass of a chunk
     std::vector<std::int64_t> messages;      // that a stage sends
-    std::vector<std::int64_t> alive;  // most forward passes that wait for their backward one, in chunks
+    std::vector<std::int64_t> alive;         // most forward passes that wait for their backward one, in chunks
 };
 PipelineTimes play(PipelineSchedule schedule, const PipelineCosts& costs);
 

@@ -46,7 +46,8 @@ Provenance training_provenance(const std::string& inputs) {
             .warnings = {}};
 }
 
-int run_training(const std::string& text, const std::string& path, const ScenarioOptions& options, const Output& output) {
+int run_training(const std::string& text, const std::string& path, const ScenarioOptions& options,
+                 const Output& output) {
     TrainingFile file = parse_training(text, path);
     const std::string words = options.cluster.empty() ? file.cluster : options.cluster;
     if (words.empty()) throw InputError({{"--cluster", 0, "", "expected a cluster, here or in the file", "none"}});

@@ -9,7 +9,8 @@
 namespace fmsim::cli {
 
 // Of a workload file whose kind is "training".
-int run_training(const std::string& text, const std::string& file, const ScenarioOptions& options, const Output& output);
+int run_training(const std::string& text, const std::string& file, const ScenarioOptions& options,
+                 const Output& output);
 
 Provenance training_provenance(const std::string& inputs);
 

@@ -25,7 +25,8 @@ std::vector<std::string> files_of(const std::string& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, error))
         if (entry.path().extension() == ".json") files.push_back(entry.path().string());
     if (error || files.empty())
-        throw InputError({{folder, 0, "", "expected a folder with files of measured steps", error ? "none" : "no .json file"}});
+        throw InputError(
+            {{folder, 0, "", "expected a folder with files of measured steps", error ? "none" : "no .json file"}});
     std::sort(files.begin(), files.end());
     return files;
 }
@@ -52,7 +53,8 @@ private:
         const Gpu gpu = cluster.blocks.front().type.instance.gpu;
         const std::string key = fmt::format("{} {}", step.cluster, step.per_domain);
         auto found = known_.find(key);
-        if (found == known_.end()) found = known_.emplace(key, Exchanges(cluster, step.per_domain, catalogue_.nccl())).first;
+        if (found == known_.end())
+            found = known_.emplace(key, Exchanges(cluster, step.per_domain, catalogue_.nccl())).first;
         return {gpu, &found->second};
     }
 
@@ -66,7 +68,8 @@ std::vector<ComparedStep> validate_training(const std::string& folder) {
     Machines machines;
     std::vector<ComparedStep> rows;
     for (const std::string& file : files_of(folder))
-        for (MeasuredStep& step : parse_measured_steps(read_file(file), file)) rows.push_back(machines.compared(std::move(step)));
+        for (MeasuredStep& step : parse_measured_steps(read_file(file), file))
+            rows.push_back(machines.compared(std::move(step)));
     add_baselines(rows);
     return rows;
 }
@@ -81,9 +84,12 @@ int run_validation(const Options& options) {
 }  // namespace
 
 void add_validate_training(CLI::App& program, Action& action) {
-    CLI::App& command = *program.add_subcommand("validate-training", "Predict measured training steps, and show the errors");
+    CLI::App& command =
+        *program.add_subcommand("validate-training", "Predict measured training steps, and show the errors");
     const auto options = std::make_shared<Options>();
-    command.add_option("folder", options->folder, "a folder with files of measured steps")->required()->option_text("DIR");
+    command.add_option("folder", options->folder, "a folder with files of measured steps")
+        ->required()
+        ->option_text("DIR");
     command.add_flag("--pairs", options->pairs, "rows of a source that differ in one thing: their order and ratio");
     add_options(command, options->output);
     when_chosen(command, options, run_validation, action);

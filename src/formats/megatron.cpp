@@ -67,7 +67,8 @@ void read_model(TransformerModel& model, const Words& words) {
     model.gated = words.flag("swiglu") || words.text("activation").find("swiglu") != std::string::npos;
     model.bias = !words.flag("disable_bias_linear") && words.text("bias") != "false";
     model.norm_bias = words.text("normalization") != "RMSNorm" && words.text("normalization") != "rmsnorm";
-    model.tied = !words.flag("untie_embeddings_and_output_weights") && words.text("share_embeddings_and_output_weights") != "false";
+    model.tied = !words.flag("untie_embeddings_and_output_weights") &&
+                 words.text("share_embeddings_and_output_weights") != "false";
     if (words.text("position_embedding_type") != "rope") model.positions = words.number("max_position_embeddings", 0);
     const std::int64_t experts = words.number("num_experts", words.number("num_moe_experts", 0));
     if (experts > 0)
@@ -88,11 +89,15 @@ void read_plan(TrainingPlan& plan, const Words& words) {
     plan.expert_tensor = words.degree("expert_tensor_parallel_size", plan.experts > 1 ? plan.tensor : 1);
     plan.chunks = words.degree("virtual_pipeline_model_parallel_size");
     if (words.has("num_layers_per_virtual_pipeline_stage"))
-        plan.chunks = static_cast<std::uint32_t>(plan.model.layers / plan.pipeline /
-                                                 std::max<std::int64_t>(words.need("num_layers_per_virtual_pipeline_stage"), 1));
-    plan.ends_count = words.flag("account_for_embedding_in_pipeline_split") && words.flag("account_for_loss_in_pipeline_split");
+        plan.chunks =
+            static_cast<std::uint32_t>(plan.model.layers / plan.pipeline /
+                                       std::max<std::int64_t>(words.need("num_layers_per_virtual_pipeline_stage"), 1));
+    plan.ends_count =
+        words.flag("account_for_embedding_in_pipeline_split") && words.flag("account_for_loss_in_pipeline_split");
     plan.sequence_parallel = words.flag("sequence_parallel");
-    plan.sharding = words.flag("use_distributed_optimizer") || words.text("name") == "distributed_fused_adam" ? Sharding::zero1 : Sharding::none;
+    plan.sharding = words.flag("use_distributed_optimizer") || words.text("name") == "distributed_fused_adam"
+                        ? Sharding::zero1
+                        : Sharding::none;
     if (words.flag("use_torch_fsdp2") || words.flag("use_megatron_fsdp")) plan.sharding = Sharding::zero3;
     plan.overlap.gradients = words.flag("overlap_grad_reduce") || words.flag("overlap_grad_sync");
     plan.overlap.parameters = words.flag("overlap_param_gather") || words.flag("overlap_param_sync");
@@ -103,8 +108,10 @@ void read_plan(TrainingPlan& plan, const Words& words) {
         if (words.text("fp8_recipe") == "mxfp8") plan.precision = Precision::mxfp8;
         if (words.text("fp8_recipe") == "blockwise") plan.precision = Precision::fp8_blockwise;
     }
-    if (words.text("recompute_granularity") + words.text("activations_checkpoint_granularity") == "full") plan.recompute.all = true;
-    if (words.text("recompute_granularity") + words.text("activations_checkpoint_granularity") == "selective" || words.flag("recompute_activations"))
+    if (words.text("recompute_granularity") + words.text("activations_checkpoint_granularity") == "full")
+        plan.recompute.all = true;
+    if (words.text("recompute_granularity") + words.text("activations_checkpoint_granularity") == "selective" ||
+        words.flag("recompute_activations"))
         plan.recompute.attention = true;
     const std::string dispatcher = words.text("moe_token_dispatcher_type");
     if (dispatcher == "flex") plan.dispatch = Dispatch::once_a_domain;

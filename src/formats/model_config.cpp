@@ -1,7 +1,7 @@
 // A model as Hugging Face's config.json describes it, and the presets, which are such files.
 //
-// Families name the same thing differently, and some things only by their model_type: biases, norms of queries and keys,
-// activations without a gate. Multimodal models have the text model under text_config.
+// Families name the same thing differently, and some things only by their model_type: biases, norms of queries and
+// keys, activations without a gate. Multimodal models have the text model under text_config.
 #include <algorithm>
 #include <array>
 
@@ -43,7 +43,11 @@ public:
     bool flag(const char* key, bool otherwise) const {
         return value_.contains(key) && value_[key].is_boolean() ? value_[key].get<bool>() : otherwise;
     }
-    std::string type() const { return value_.contains("model_type") && value_["model_type"].is_string() ? value_["model_type"].get<std::string>() : ""; }
+    std::string type() const {
+        return value_.contains("model_type") && value_["model_type"].is_string()
+                   ? value_["model_type"].get<std::string>()
+                   : "";
+    }
     bool has(const char* key) const { return value_.contains(key) && !value_[key].is_null(); }
     [[noreturn]] void refuse(const char* key, std::string expected, std::string found) const {
         throw InputError({{file_, 0, pointer_ + "/" + key, std::move(expected), printable(found)}});
@@ -63,12 +67,14 @@ bool one_of(const std::string& word, std::initializer_list<const char*> words) {
 std::optional<MixtureOfExperts> experts_of(const Config& config, std::int64_t ffn) {
     const auto count = config.find({"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"});
     if (!count || *count == 0) return std::nullopt;
-    MixtureOfExperts moe{.experts = *count, .chosen = config.need({"num_experts_per_tok", "moe_top_k", "num_experts_per_token"})};
+    MixtureOfExperts moe{.experts = *count,
+                         .chosen = config.need({"num_experts_per_tok", "moe_top_k", "num_experts_per_token"})};
     moe.ffn = config.find({"moe_intermediate_size"}).value_or(ffn);
     moe.shared_ffn = config.find({"shared_expert_intermediate_size"}).value_or(0);
     if (moe.shared_ffn == 0) moe.shared_ffn = config.find({"n_shared_experts"}).value_or(0) * moe.ffn;
     moe.first_dense = config.find({"first_k_dense_replace"}).value_or(0);
-    moe.every = std::max<std::int64_t>(config.find({"interleave_moe_layer_step", "decoder_sparse_step"}).value_or(1), 1);
+    moe.every =
+        std::max<std::int64_t>(config.find({"interleave_moe_layer_step", "decoder_sparse_step"}).value_or(1), 1);
     moe.bias = config.type() == "gpt_oss";
     return moe;
 }
@@ -98,7 +104,8 @@ TransformerModel model_of(const json& top, const std::string& file, const std::s
     model.qkv_bias = one_of(type, {"qwen2", "qwen2_moe"});
     model.qk_norm = one_of(type, {"qwen3", "qwen3_moe"});
     model.tied = config.flag("tie_word_embeddings", gpt);
-    if (gpt && type != "gpt_neox") model.positions = config.find({"max_position_embeddings", "n_positions", "max_seq_len"}).value_or(0);
+    if (gpt && type != "gpt_neox")
+        model.positions = config.find({"max_position_embeddings", "n_positions", "max_seq_len"}).value_or(0);
     model.experts = experts_of(config, model.ffn);
     if (config.has("kv_lora_rank")) {
         model.latent = LatentAttention{.q_rank = config.find({"q_lora_rank"}).value_or(0),
@@ -134,8 +141,10 @@ TransformerModel model_preset(const std::string& name) {
     const auto found = embedded_files().find(std::string(kFolder) + name + ".json");
     if (found == embedded_files().end()) {
         const auto meant = nearest(name, model_presets());
-        throw InputError({{"", 0, "/model", meant ? fmt::format("expected a model, such as \"{}\"", *meant) : "expected a model of workloads/models",
-                           printable(name)}});
+        throw InputError(
+            {{"", 0, "/model",
+              meant ? fmt::format("expected a model, such as \"{}\"", *meant) : "expected a model of workloads/models",
+              printable(name)}});
     }
     TransformerModel model = parse_model_config(found->second, found->first);
     model.name = name;

@@ -26,7 +26,6 @@ TrainingConstants Catalogue::training() const {
                                 .tensor_hidden = number("tensor_hidden"),
                                 .overlap_slows = number("overlap_slows"),
                                 .layer_host = span("layer_host"),
-                                .layer_graph = span("layer_graph"),
                                 .experts_host = span("experts_host"),
                                 .experts_gap = {},
                                 .exchange_host = span("exchange_host"),

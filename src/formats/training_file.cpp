@@ -67,7 +67,9 @@ Recompute recompute_at(const Spot& spot) {
                 recompute.*member = true;
                 return;
             }
-        word.refuse("expected none, full, selective, or modules: attention, norms, activations, mlp, latent_up, experts, half_products");
+        word.refuse(
+            "expected none, full, selective, or modules: attention, norms, activations, mlp, latent_up, experts, "
+            "half_products");
     };
     if (spot.json().is_string()) {
         set(spot);
@@ -84,7 +86,9 @@ void read_parallel(TrainingPlan& plan, const Spot& spot) {
          {"zero_bubble", PipelineSchedule::zero_bubble},
          {"dual_pipe", PipelineSchedule::dual_pipe}}};
     static constexpr std::array<std::pair<std::string_view, ContextExchange>, 3> kContext{
-        {{"ring", ContextExchange::ring}, {"all_gather", ContextExchange::all_gather}, {"all_to_all", ContextExchange::all_to_all}}};
+        {{"ring", ContextExchange::ring},
+         {"all_gather", ContextExchange::all_gather},
+         {"all_to_all", ContextExchange::all_to_all}}};
     plan.tensor = count_or(spot, "tensor", 1);
     plan.context = count_or(spot, "context", 1);
     plan.pipeline = count_or(spot, "pipeline", 1);

@@ -88,10 +88,12 @@ void set_overlap(TrainingPlan& plan, const Source& source, const Framework& fram
         plan.overlap.gradients = said.value("grad_reduce", true);
         if (said.contains("dispatcher") && said["dispatcher"] != "nccl") plan.dispatch = Dispatch::once_a_domain;
     } else {
-        plan.overlap.tensor = (has(words, "TP comm overlap") && !has(words, "TP comm overlap off")) ||
-                              has(words, "TP, PP, DP overlap") || (has(words, "async TP") && !has(words, "TP=False")) ||
-                              (has(words, "recipe default") && plan.tensor > 1 && has(source.defaults, "TP communication overlap"));
-        const bool none = words == "none" || words == "not enabled" || framework.old || has(words, "Megatron-LM default");
+        plan.overlap.tensor =
+            (has(words, "TP comm overlap") && !has(words, "TP comm overlap off")) || has(words, "TP, PP, DP overlap") ||
+            (has(words, "async TP") && !has(words, "TP=False")) ||
+            (has(words, "recipe default") && plan.tensor > 1 && has(source.defaults, "TP communication overlap"));
+        const bool none =
+            words == "none" || words == "not enabled" || framework.old || has(words, "Megatron-LM default");
         plan.overlap.gradients = plan.overlap.parameters = !none;
         plan.overlap.pipeline = words != "none" && words != "not enabled";
     }
@@ -104,10 +106,13 @@ void set_overlap(TrainingPlan& plan, const Source& source, const Framework& fram
     // Megatron-Bridge's recipes: a dispatcher of that kind, and graphs from Blackwell and release 26 on.
     if (has(source.framework, "Bridge (Megatron-Core)") && !row.contains("recipe_extra") && plan.model.experts) {
         plan.dispatch = Dispatch::once_a_domain;
-        plan.graph = row["hardware"].value("gpu", "").find('B') != std::string::npos && row.value("release", "") >= "26";
+        plan.graph =
+            row["hardware"].value("gpu", "").find('B') != std::string::npos && row.value("release", "") >= "26";
     }
-    plan.graph = plan.graph || (has(words, "cuda_graph") && !has(words, "\"cuda_graph\":\"none\"")) || has(words, "CUDA graph");
-    plan.fused = framework.megatron || !framework.torch || (has(words, "torch.compile") && !has(words, "compile=False"));
+    plan.graph =
+        plan.graph || (has(words, "cuda_graph") && !has(words, "\"cuda_graph\":\"none\"")) || has(words, "CUDA graph");
+    plan.fused =
+        framework.megatron || !framework.torch || (has(words, "torch.compile") && !has(words, "compile=False"));
 }
 
 void set_precision(TrainingPlan& plan, const Source& source, const Framework& framework, const json& row) {
@@ -139,12 +144,14 @@ std::vector<std::int64_t> micro_batches(const TrainingPlan& plan, const json& ba
 }
 
 std::vector<std::uint32_t> chunk_counts(const TrainingPlan& plan, const json& parallel) {
-    if (parallel.contains("vpp") && parallel["vpp"].is_number()) return {std::max(parallel["vpp"].get<std::uint32_t>(), 1U)};
+    if (parallel.contains("vpp") && parallel["vpp"].is_number())
+        return {std::max(parallel["vpp"].get<std::uint32_t>(), 1U)};
     const std::string words = words_of(parallel, "vpp");
     if (plan.pipeline == 1 || words == "none" || has(words, "DualPipe")) return {1};
     std::vector<std::uint32_t> counts;
     for (const std::uint32_t count : {1U, 2U, 3U, 4U, 5U, 6U, 8U})
-        if ((plan.model.layers % (plan.pipeline * count) == 0 || (plan.model.layers + 2) % (plan.pipeline * count) == 0) &&
+        if ((plan.model.layers % (plan.pipeline * count) == 0 ||
+             (plan.model.layers + 2) % (plan.pipeline * count) == 0) &&
             plan.pipeline * count <= plan.model.layers)
             counts.push_back(count);
     if (counts.empty()) counts.push_back(1);
@@ -164,7 +171,8 @@ TrainingPlan base_plan(const Source& source, const json& row) {
     TrainingPlan plan;
     plan.model = measured_model(row["model"]);
     plan.gpus = row["hardware"]["gpus"].get<std::uint32_t>();
-    if (!batch.contains("global_batch") || !batch["global_batch"].is_number()) throw std::runtime_error("no global batch");
+    if (!batch.contains("global_batch") || !batch["global_batch"].is_number())
+        throw std::runtime_error("no global batch");
     plan.sequence = batch["seq_len"].get<std::int64_t>();
     plan.global_batch = batch["global_batch"].get<std::int64_t>();
     plan.tensor = degree(parallel, "tp");
@@ -205,7 +213,8 @@ MeasuredStep step_of(const Source& source, const json& row) {
     step.confidence = row.value("confidence", "");
     step.precision = words_of(row, "precision");
     try {
-        if (!row.contains("parallel") || !row.contains("model") || !row.contains("hardware")) throw std::runtime_error("no plan");
+        if (!row.contains("parallel") || !row.contains("model") || !row.contains("hardware"))
+            throw std::runtime_error("no plan");
         step.gpu = row["hardware"].value("gpu", "");
         step.experts = row["model"].value("type", "dense") == "moe";
         if (row.value("config_incomplete", false)) throw std::runtime_error("the configuration is incomplete");

@@ -42,13 +42,14 @@ LatentAttention latent_at(const nlohmann::json& json) {
 }  // namespace
 
 std::optional<Precision> training_precision(const std::string& words) {
-    static constexpr std::array<std::pair<std::string_view, Precision>, 7> kWords{{{"BF16", Precision::bf16},
-                                                                                   {"FP16", Precision::fp16},
-                                                                                   {"FP8-delayed", Precision::fp8},
-                                                                                   {"FP8-current", Precision::fp8},
-                                                                                   {"FP8-blockwise", Precision::fp8_blockwise},
-                                                                                   {"MXFP8", Precision::mxfp8},
-                                                                                   {"NVFP4", Precision::nvfp4}}};
+    static constexpr std::array<std::pair<std::string_view, Precision>, 7> kWords{
+        {{"BF16", Precision::bf16},
+         {"FP16", Precision::fp16},
+         {"FP8-delayed", Precision::fp8},
+         {"FP8-current", Precision::fp8},
+         {"FP8-blockwise", Precision::fp8_blockwise},
+         {"MXFP8", Precision::mxfp8},
+         {"NVFP4", Precision::nvfp4}}};
     for (const auto& [word, precision] : kWords)
         if (word == words) return precision;
     return std::nullopt;
@@ -62,8 +63,10 @@ std::optional<Recompute> training_recompute(const std::string& words) {
     if (has(words, "save dots")) return Recompute{.norms = true, .activations = true, .mlp = true};
     if (has(words, "RMSNorm")) return Recompute{.norms = true, .latent_up = true};
     if (words.starts_with("selective:")) {
-        Recompute r{.norms = has(words, "layernorm"), .activations = has(words, "moe_act"),
-                    .mlp = has(words, "mlp"), .latent_up = has(words, "mla_up")};
+        Recompute r{.norms = has(words, "layernorm"),
+                    .activations = has(words, "moe_act"),
+                    .mlp = has(words, "mlp"),
+                    .latent_up = has(words, "mla_up")};
         r.experts = has(words, "+moe") && !has(words, "+moe_act");
         return r;
     }

@@ -56,24 +56,27 @@ Table exchanges_table(const StepPrediction& step) {
                      {.key = "megabytes", .head = "size", .unit = "(MB)", .digits = 4},
                      {.key = "time_us", .head = "time", .unit = "(us)", .digits = 4}};
     for (const ExchangeUse& use : step.exchanges)
-        table.rows.push_back({use.name, std::int64_t{use.family.size}, std::int64_t{use.family.stride}, use.bytes / kMega,
-                              use.seconds * kMega});
+        table.rows.push_back({use.name, std::int64_t{use.family.size}, std::int64_t{use.family.stride},
+                              use.bytes / kMega, use.seconds * kMega});
     return table;
 }
 
 std::string text_of(const TrainingReport& report) {
     const StepPrediction& step = *report.step;
     const TrainingPlan& plan = report.file->plan;
-    std::string text = fmt::format("# {} on {}: {} GPUs; tensor {}, context {}, pipeline {} x {}, data {}{}\n",
-                                   printable(report.file->name), report.cluster, report.gpus, plan.tensor, plan.context,
-                                   plan.pipeline, plan.chunks, plan.data(),
-                                   plan.model.experts ? fmt::format(", experts {}", plan.experts) : "");
-    text += fmt::format("# {} sequences of {} in {} micro-batches of {}; {} of {} groups of tensor x context span NVLink domains\n",
-                        plan.global_batch, plan.sequence, plan.micro_batches(), plan.micro_batch,
-                        report.model_groups.domains, report.model_groups.groups);
-    text += fmt::format("step {:.4g} s, {:.1f} tokens/s a GPU, {:.1f} TFLOP/s a GPU (causal attention, no recomputation), MFU {:.1f} % of {} TFLOP/s {}\n",
-                        step.seconds, step.tokens_per_second_gpu, step.model_flops_gpu / kTera, step.mfu * kPercent,
-                        step.peak / kTera, name(plan.precision));
+    std::string text =
+        fmt::format("# {} on {}: {} GPUs; tensor {}, context {}, pipeline {} x {}, data {}{}\n",
+                    printable(report.file->name), report.cluster, report.gpus, plan.tensor, plan.context, plan.pipeline,
+                    plan.chunks, plan.data(), plan.model.experts ? fmt::format(", experts {}", plan.experts) : "");
+    text += fmt::format(
+        "# {} sequences of {} in {} micro-batches of {}; {} of {} groups of tensor x context span NVLink domains\n",
+        plan.global_batch, plan.sequence, plan.micro_batches(), plan.micro_batch, report.model_groups.domains,
+        report.model_groups.groups);
+    text += fmt::format(
+        "step {:.4g} s, {:.1f} tokens/s a GPU, {:.1f} TFLOP/s a GPU (causal attention, no recomputation), MFU {:.1f} % "
+        "of {} TFLOP/s {}\n",
+        step.seconds, step.tokens_per_second_gpu, step.model_flops_gpu / kTera, step.mfu * kPercent, step.peak / kTera,
+        name(plan.precision));
     if (report.file->tokens > 0)
         text += fmt::format("{:.3g} tokens take {:.1f} days\n", report.file->tokens,
                             days_to_train(report.file->tokens, step.tokens_per_second_gpu, plan.gpus));

@@ -25,9 +25,10 @@ Groups grouped(const std::vector<ComparedStep>& rows) {
     for (const ComparedStep& row : rows) {
         if (row.predicted <= 0) continue;
         const std::string kind = kind_of_row(row);
-        for (const std::string& key : {"all, " + kind, "confidence " + row.measured.confidence + ", " + kind,
-                                       "source " + row.measured.source + ", " + kind, "GPU " + row.measured.gpu + ", " + kind,
-                                       "precision " + row.measured.precision + ", " + kind}) {
+        for (const std::string& key :
+             {"all, " + kind, "confidence " + row.measured.confidence + ", " + kind,
+              "source " + row.measured.source + ", " + kind, "GPU " + row.measured.gpu + ", " + kind,
+              "precision " + row.measured.precision + ", " + kind}) {
             groups[key].ours.push_back(row.error());
             if (row.baseline > 0) groups[key].baseline.push_back(row.baseline / row.measured.seconds - 1);
         }
@@ -51,7 +52,8 @@ Table groups_table(const std::vector<ComparedStep>& rows) {
         TableCell plain_median, plain_p90;
         if (plain.rows > 0) plain_median = plain.median * kPercent, plain_p90 = plain.p90 * kPercent;
         table.rows.push_back({key, static_cast<std::int64_t>(ours.rows), ours.median * kPercent, ours.p90 * kPercent,
-                              ours.mean * kPercent, ours.worst * kPercent, ours.bias * kPercent, plain_median, plain_p90});
+                              ours.mean * kPercent, ours.worst * kPercent, ours.bias * kPercent, plain_median,
+                              plain_p90});
     }
     return table;
 }
@@ -74,9 +76,9 @@ Table rows_table(const std::vector<ComparedStep>& rows) {
         const MeasuredStep& m = row.measured;
         TableCell error;
         if (row.predicted > 0) error = row.error() * kPercent;
-        table.rows.push_back({printable(m.id), printable(m.source), printable(m.gpu), printable(m.precision), kind_of_row(row),
-                              printable(m.confidence), cell(m.seconds), cell(row.predicted), error, cell(row.baseline),
-                              row.why.empty() ? TableCell{} : TableCell{printable(row.why)}});
+        table.rows.push_back({printable(m.id), printable(m.source), printable(m.gpu), printable(m.precision),
+                              kind_of_row(row), printable(m.confidence), cell(m.seconds), cell(row.predicted), error,
+                              cell(row.baseline), row.why.empty() ? TableCell{} : TableCell{printable(row.why)}});
     }
     return table;
 }
@@ -91,8 +93,9 @@ Table pairs_table(const std::vector<ComparedStep>& rows, const std::vector<PairO
                      {.key = "error_percent", .head = "error", .unit = "(%)", .digits = 3},
                      {.key = "same_order", .head = "order"}};
     for (const PairOfSteps& pair : pairs)
-        table.rows.push_back({rows[pair.a].measured.id, rows[pair.b].measured.id, pair.differs, pair.measured, pair.predicted,
-                              (pair.predicted / pair.measured - 1) * kPercent, std::string(pair.same_order() ? "same" : "other")});
+        table.rows.push_back({rows[pair.a].measured.id, rows[pair.b].measured.id, pair.differs, pair.measured,
+                              pair.predicted, (pair.predicted / pair.measured - 1) * kPercent,
+                              std::string(pair.same_order() ? "same" : "other")});
     return table;
 }
 
@@ -121,8 +124,8 @@ Table pair_groups_table(const std::vector<PairOfSteps>& pairs) {
                      {.key = "right_order", .head = "right"}};
     for (const auto& [key, group] : groups) {
         const ErrorsOfSteps errors = errors_of(group.errors);
-        table.rows.push_back({key, static_cast<std::int64_t>(errors.rows), errors.median * kPercent, errors.p90 * kPercent,
-                              group.clear, group.right});
+        table.rows.push_back({key, static_cast<std::int64_t>(errors.rows), errors.median * kPercent,
+                              errors.p90 * kPercent, group.clear, group.right});
     }
     return table;
 }

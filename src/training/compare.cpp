@@ -56,7 +56,8 @@ std::vector<TrainingPlan> meant(const std::vector<TrainingPlan>& plans, const Tr
 
 double flops_a_second(const ComparedStep& row) {
     const TrainingPlan& plan = row.measured.plans.front();
-    return flops_a_token(plan.model, plan.sequence).causal() * static_cast<double>(plan.global_batch * plan.sequence) / plan.gpus;
+    return flops_a_token(plan.model, plan.sequence).causal() * static_cast<double>(plan.global_batch * plan.sequence) /
+           plan.gpus;
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // The time of a collective on one group while all its sister groups do the same.
 //
-// A family covers the job in blocks of size x stride ranks, and blocks on different domains share no NIC. So one block is
-// enough: it is simulated on whole domains, as many as it takes. A block of many domains whose groups have their ranks
-// `stride` apart by whole domains has the same load on each NIC as one with the domains between left out; where the
-// network has layers of its own, they stay. A group on more domains than `kMostDomains` is simulated on so many, and what
-// grows with the group is carried on: the part of the bytes that leave, and the latency of a hop.
+// A family covers the job in blocks of size x stride ranks, and blocks on different domains share no NIC. So one block
+// is enough: it is simulated on whole domains, as many as it takes. A block of many domains whose groups have their
+// ranks `stride` apart by whole domains has the same load on each NIC as one with the domains between left out; where
+// the network has layers of its own, they stay. A group on more domains than `kMostDomains` is simulated on so many,
+// and what grows with the group is carried on: the part of the bytes that leave, and the latency of a hop.
 //
 // Cost: a run of predict for each family, collective and size, once.
 #include <algorithm>
@@ -45,8 +45,8 @@ struct Exchanges::State {
         part.instance_names.clear();
         return topologies.emplace(domains, build_topology(part)).first->second;
     }
-    // Groups with few ranks in a domain of several instances, fewer than an instance has GPUs: each rank has its own NICs
-    // whichever instance it is in, so one instance stands for the domain.
+    // Groups with few ranks in a domain of several instances, fewer than an instance has GPUs: each rank has its own
+    // NICs whichever instance it is in, so one instance stands for the domain.
     std::unique_ptr<State> narrow;
     bool is_narrow(const Family& family) const {
         const DomainType& type = cluster.blocks.front().type;
@@ -79,18 +79,25 @@ struct Exchanges::State {
         const std::uint32_t block = family.size * family.stride;
         const std::uint32_t ranks = std::lcm(block, per_domain);
         // A block of several domains, or a domain of several blocks.
-        const std::uint32_t used = ranks == block || ranks == per_domain ? ranks : (block + per_domain - 1) / per_domain * per_domain;
+        const std::uint32_t used =
+            ranks == block || ranks == per_domain ? ranks : (block + per_domain - 1) / per_domain * per_domain;
         const std::uint32_t whole = used / block * block;
         const Topology& net = topology((used + per_domain - 1) / per_domain);
         Workload work;
         Job job;
         job.groups.push_back({.name = "all", .members = {}, .size = 0, .stride = 1, .place = ""});
-        job.groups.push_back({.name = "family", .members = {}, .size = family.size, .stride = family.stride, .place = ""});
+        job.groups.push_back(
+            {.name = "family", .members = {}, .size = family.size, .stride = family.stride, .place = ""});
         CollectiveCall call{.collective = collective, .size = Bytes{bytes}, .group = 1};
-        job.programs.push_back({.role = "", .ranks = {}, .operations = {{.name = "call", .stream = "", .after = {}, .start = {}, .action = call, .place = ""}}, .place = ""});
+        job.programs.push_back(
+            {.role = "",
+             .ranks = {},
+             .operations = {{.name = "call", .stream = "", .after = {}, .start = {}, .action = call, .place = ""}},
+             .place = ""});
         work.jobs.push_back(std::move(job));
         const Placement placement = linear_placement(net, whole, per_domain);
-        const Prediction made = predict(net, std::vector<Placement>{placement}, work, nccl, {.fidelity = Fidelity::stream, .pins = pins});
+        const Prediction made =
+            predict(net, std::vector<Placement>{placement}, work, nccl, {.fidelity = Fidelity::stream, .pins = pins});
         return fmsim::seconds(made.end);
     }
 };

@@ -1,7 +1,7 @@
 // The kernels of a transformer's layer on one GPU of a tensor-, context- and expert-parallel group.
 //
-// Each linear layer gives three products: forward, gradient of its input, gradient of its weights (summed in 32 bits over
-// micro-batches). With 8 or 4 bits its operands are quantised first; weights once a step, which is spread over the
+// Each linear layer gives three products: forward, gradient of its input, gradient of its weights (summed in 32 bits
+// over micro-batches). With 8 or 4 bits its operands are quantised first; weights once a step, which is spread over the
 // micro-batches. Heads, MLP columns and experts are split over the group; norms and residuals work on whole tokens, or
 // with sequence parallelism on the GPU's own part.
 //
@@ -36,7 +36,8 @@ public:
         if (pass_ == Pass::forward) {
             if (quantised) {
                 if (!from_kernel || !plan_.fused) quantise(tokens * in, p, module, 1);
-                quantise(in * out, p, module, 1 / static_cast<double>(std::max<std::int64_t>(plan_.micro_batches(), 1)));
+                quantise(in * out, p, module,
+                         1 / static_cast<double>(std::max<std::int64_t>(plan_.micro_batches(), 1)));
             }
             add(StepPart::products, module, Gemm{.m = tokens, .n = out, .k = in, .precision = p});
             return;
@@ -170,9 +171,8 @@ void mlp(Layer& layer, const TrainingPlan& plan, std::int64_t ffn, Pass pass) {
     const std::int64_t tokens = tokens_of(plan), columns = ffn / plan.tensor;
     const bool gated = plan.model.gated, forward = pass == Pass::forward;
     layer.linear(tokens, plan.model.hidden, columns * (gated ? 2 : 1), Module::mlp, true);
-    const Streaming activation =
-        gated ? (forward ? Streaming::gated_activation : Streaming::gated_activation_backward)
-              : (forward ? Streaming::activation : Streaming::activation_backward);
+    const Streaming activation = gated ? (forward ? Streaming::gated_activation : Streaming::gated_activation_backward)
+                                       : (forward ? Streaming::activation : Streaming::activation_backward);
     layer.stream(activation, tokens * columns, Module::activation);
     layer.linear(tokens, columns, plan.model.hidden, Module::mlp, true);
 }
@@ -192,9 +192,8 @@ void experts_block(Layer& layer, const TrainingPlan& plan, Pass pass, double imb
     const bool fused = plan.dispatch == Dispatch::once_a_domain && plan.experts > 1;
     layer.stream(Streaming::copy, slots * h, Module::experts, fused ? 0.5 : plan.experts > 1 ? 3 : 1);
     layer.experts(groups, rows, h, columns * (gated ? 2 : 1), fused);
-    const Streaming activation =
-        gated ? (forward ? Streaming::gated_activation : Streaming::gated_activation_backward)
-              : (forward ? Streaming::activation : Streaming::activation_backward);
+    const Streaming activation = gated ? (forward ? Streaming::gated_activation : Streaming::gated_activation_backward)
+                                       : (forward ? Streaming::activation : Streaming::activation_backward);
     layer.stream(activation, slots * columns, Module::activation);
     layer.experts(groups, rows, columns, h, true);
     if (moe.bias) {  // grouped products have no epilogue that adds it
@@ -223,8 +222,7 @@ Works layer_works(const TrainingPlan& plan, const LayerKind& kind, Pass pass, do
 }  // namespace
 
 LayerKind kind_of(const TransformerModel& model, std::int64_t layer) {
-    return {.experts = has_experts(model, layer),
-            .windowed = model.window > 0 && layer % model.window_every == 0};
+    return {.experts = has_experts(model, layer), .windowed = model.window > 0 && layer % model.window_every == 0};
 }
 
 std::int64_t tokens_of(const TrainingPlan& plan) { return plan.micro_batch * plan.sequence / plan.context; }

@@ -42,7 +42,7 @@ Works loss_work(const TrainingPlan& plan, Pass pass, const TrainingConstants& co
 struct LayerCost {
     Parts forward;
     Parts backward;
-    double weights{};   // of backward: gradients of weights
+    double weights{};    // of backward: gradients of weights
     double attention{};  // of forward: what a ring of keys and values can hide behind
 };
 // The host's time of a pass through a layer.

@@ -16,10 +16,14 @@ double attention_speed(const TrainingPlan& plan, const Trainer& trainer) {
 double speed_of(const Work& work, const TrainingPlan& plan, const Trainer& trainer) {
     const TrainingConstants& constants = trainer.constants;
     switch (work.part) {
-        case StepPart::products: return constants.products;
-        case StepPart::experts: return constants.products * constants.grouped;
-        case StepPart::attention: return attention_speed(plan, trainer);
-        default: return plan.fused ? constants.streams : constants.streams / constants.unfused;
+        case StepPart::products:
+            return constants.products;
+        case StepPart::experts:
+            return constants.products * constants.grouped;
+        case StepPart::attention:
+            return attention_speed(plan, trainer);
+        default:
+            return plan.fused ? constants.streams : constants.streams / constants.unfused;
     }
 }
 
@@ -40,21 +44,29 @@ Timed timed(const Work& work, const TrainingPlan& plan, const Trainer& trainer) 
 double again(const Work& work, const Recompute& recompute) {
     if (recompute.all) return 1;
     switch (work.module) {
-        case Module::norm: return recompute.norms || recompute.half_products ? 1 : 0;
-        case Module::attention: return recompute.attention ? 1 : 0;
-        case Module::activation: return recompute.activations || recompute.mlp || recompute.half_products ? 1 : 0;
-        case Module::mlp: return recompute.mlp ? 1 : recompute.half_products ? 0.5 : 0;
-        case Module::projection: return recompute.half_products ? 0.5 : 0;
-        case Module::latent_up: return recompute.latent_up ? 1 : 0;
-        case Module::experts: return recompute.experts ? 1 : 0;
-        default: return recompute.half_products ? 1 : 0;
+        case Module::norm:
+            return recompute.norms || recompute.half_products ? 1 : 0;
+        case Module::attention:
+            return recompute.attention ? 1 : 0;
+        case Module::activation:
+            return recompute.activations || recompute.mlp || recompute.half_products ? 1 : 0;
+        case Module::mlp:
+            return recompute.mlp ? 1 : recompute.half_products ? 0.5 : 0;
+        case Module::projection:
+            return recompute.half_products ? 0.5 : 0;
+        case Module::latent_up:
+            return recompute.latent_up ? 1 : 0;
+        case Module::experts:
+            return recompute.experts ? 1 : 0;
+        default:
+            return recompute.half_products ? 1 : 0;
     }
 }
 
 }  // namespace
 
 double host_seconds(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
-    if (plan.graph) return seconds(constants.layer_graph);
+    if (plan.graph) return 0;
     double exchanges = 0;
     if (plan.tensor > 1) exchanges += kind.experts ? 2 : 4;
     if (plan.context > 1) exchanges += plan.context;

@@ -2,9 +2,9 @@
 //
 // Parameters in 16 bits (32 more where the master copy is elsewhere counted as state), gradients as they are summed,
 // state: 12 bytes a parameter of Adam, each in parts as the sharding says. Activations: what the backward pass reads of
-// each layer that has gone forward and not back. By hand, one layer of a GPT without recomputation, a token: norms' inputs
-// 2 x 2 h, qkv 6 h, attention's output 2 h, input of the MLP and of attention 4 h, MLP 2 x 8 h: 32 h bytes and masks, of
-// which tensor parallelism splits all with the sequence split.
+// each layer that has gone forward and not back. By hand, one layer of a GPT without recomputation, a token: norms'
+// inputs 2 x 2 h, qkv 6 h, attention's output 2 h, input of the MLP and of attention 4 h, MLP 2 x 8 h: 32 h bytes and
+// masks, of which tensor parallelism splits all with the sequence split.
 #include <algorithm>
 
 #include "stage_costs.hpp"
@@ -21,7 +21,7 @@ double kept_bytes(const TrainingPlan& plan, const LayerKind& kind) {
     const auto h = static_cast<double>(m.hidden);
     if (plan.recompute.all) return kElement * h / own;
     const Recompute& r = plan.recompute;
-    double rows = 2 * h / own;                             // inputs of the norms
+    double rows = 2 * h / own;                              // inputs of the norms
     if (!r.norms && !r.half_products) rows += 2 * h / own;  // and their outputs
     const auto heads = static_cast<double>(m.heads), kv = static_cast<double>(m.kv_heads);
     if (m.latent) {
@@ -54,8 +54,8 @@ struct Shards {
     double dense = 1, routed = 1;
 };
 
-MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& constants, std::size_t stage,
-                         double alive, const std::vector<std::vector<std::int64_t>>& layers) {
+MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& constants, std::size_t stage, double alive,
+                         const std::vector<std::vector<std::int64_t>>& layers) {
     const Families f = families_of(plan);
     OwnParameters own;
     MemoryParts memory;
@@ -85,9 +85,11 @@ MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& cons
     const double tokens = static_cast<double>(tokens_of(plan));
     memory.activations = tokens * (activations / plan.chunks * alive + largest) * (1 + constants.fragmentation);
     if (plan.sharding == Sharding::zero3 && count > 0)  // two layers gathered, gradients of one
-        memory.buffers += own.all() / static_cast<double>(count) * (2 * plan.gather_bits / 8.0 + plan.gradient_bits / 8.0);
+        memory.buffers +=
+            own.all() / static_cast<double>(count) * (2 * plan.gather_bits / 8.0 + plan.gradient_bits / 8.0);
     if (stage + 1 == plan.pipeline)  // logits, their gradient, and a copy in 32 bits
-        memory.buffers += tokens * static_cast<double>(plan.model.vocabulary) / plan.tensor * (2 * kElement + sizeof(float));
+        memory.buffers +=
+            tokens * static_cast<double>(plan.model.vocabulary) / plan.tensor * (2 * kElement + sizeof(float));
     memory.reserved = static_cast<double>(constants.reserved.count);
     if (plan.offload) memory.parameters = memory.state = 0;
     return memory;
@@ -97,7 +99,8 @@ MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& cons
 
 std::vector<MemoryParts> memory_of(const TrainingPlan& plan, const TrainingConstants& constants) {
     const auto layers = layers_of(plan);
-    PipelineCosts costs{.stages = plan.pipeline, .chunks = plan.chunks,
+    PipelineCosts costs{.stages = plan.pipeline,
+                        .chunks = plan.chunks,
                         .micro_batches = std::min<std::int64_t>(plan.micro_batches(), 4 * plan.pipeline)};
     costs.forward.assign(plan.pipeline, std::vector<double>(plan.chunks, 1));
     costs.backward.assign(plan.pipeline, std::vector<double>(plan.chunks, 2));

@@ -1,7 +1,7 @@
 // Exact parameters and FLOPs of a transformer, by closed form.
 //
-// By hand, Llama 3 8B: attention 4096 x (4096 + 2 x 1024) + 4096 x 4096 + norm 4096 = 41,947,136; MLP 3 x 4096 x 14336 +
-// 4096 = 176,164,864; 32 layers and 2 x 128256 x 4096 + 4096 of embeddings: 8,030,261,248.
+// By hand, Llama 3 8B: attention 4096 x (4096 + 2 x 1024) + 4096 x 4096 + norm 4096 = 41,947,136; MLP 3 x 4096 x 14336
+// + 4096 = 176,164,864; 32 layers and 2 x 128256 x 4096 + 4096 of embeddings: 8,030,261,248.
 #include "fmsim/training.hpp"
 
 namespace fmsim {

@@ -1,10 +1,11 @@
 // A pipeline's schedule, played pass by pass on every stage.
 //
-// A place is a chunk of the model: chunk c of stage s is place c * stages + s. Forward passes go up the places, backward
-// passes down. GPipe and 1F1B (interleaved with several chunks, micro-batches in groups of `stages`, as Megatron does)
-// fix the order of a stage's passes; a pass starts when its stage is free and what it needs has come. With zero bubbles
-// and in DualPipe a stage takes what is there: backward first, then forward while few wait, then gradients of weights;
-// in DualPipe half of the micro-batches enter at the last stage, which holds a copy of the first one's layers.
+// A place is a chunk of the model: chunk c of stage s is place c * stages + s. Forward passes go up the places,
+// backward passes down. GPipe and 1F1B (interleaved with several chunks, micro-batches in groups of `stages`, as
+// Megatron does) fix the order of a stage's passes; a pass starts when its stage is free and what it needs has come.
+// With zero bubbles and in DualPipe a stage takes what is there: backward first, then forward while few wait, then
+// gradients of weights; in DualPipe half of the micro-batches enter at the last stage, which holds a copy of the first
+// one's layers.
 //
 // By hand, 1F1B, 4 stages, 8 micro-batches, forward 1 and backward 2: (8 + 3) x 3 = 33, of which 9 idle, 3 / 11.
 //
@@ -133,7 +134,9 @@ struct Greedy {
     struct Way {
         std::vector<double> forward, backward;  // when each micro-batch's pass here has ended
         std::size_t forwards = 0, backwards = 0;
-        std::int64_t alive() const { return static_cast<std::int64_t>(forwards) - static_cast<std::int64_t>(backwards); }
+        std::int64_t alive() const {
+            return static_cast<std::int64_t>(forwards) - static_cast<std::int64_t>(backwards);
+        }
     };
     std::vector<Way> ways;
     double free = 0;
@@ -148,7 +151,8 @@ public:
         for (Greedy& stage : stages_) {
             stage.ways.resize(ways);
             for (std::size_t way = 0; way < ways; ++way) {
-                const auto batches = static_cast<std::size_t>(costs.micro_batches + (way == 0 && ways > 1 ? 1 : 0)) / ways;
+                const auto batches =
+                    static_cast<std::size_t>(costs.micro_batches + (way == 0 && ways > 1 ? 1 : 0)) / ways;
                 stage.ways[way].forward.assign(batches, kNever);
                 stage.ways[way].backward.assign(batches, kNever);
             }
@@ -173,9 +177,7 @@ private:
         double from = kNever;
         int rank = 3;  // backward, forward, weights
         std::size_t stage{}, way{};
-        bool operator<(const Choice& other) const {
-            return from != other.from ? from < other.from : rank < other.rank;
-        }
+        bool operator<(const Choice& other) const { return from != other.from ? from < other.from : rank < other.rank; }
     };
     // The physical stage that is place `place` of a way.
     std::size_t stage_at(std::size_t way, std::size_t place) const {
@@ -189,9 +191,7 @@ private:
         if (place == 0) return stage.free;
         return std::max(stage.free, stages_[stage_at(way, place - 1)].ways[way].forward[m] + costs_.message);
     }
-    std::int64_t most_alive(std::size_t place) const {
-        return static_cast<std::int64_t>(stages_.size() - place);
-    }
+    std::int64_t most_alive(std::size_t place) const { return static_cast<std::int64_t>(stages_.size() - place); }
     double backward_from(std::size_t way, std::size_t place) const {
         const Greedy& stage = stages_[stage_at(way, place)];
         const std::size_t m = stage.ways[way].backwards;

@@ -57,7 +57,8 @@ void check_degrees(const TrainingPlan& plan, Checks& checks) {
     checks.divides(plan.tensor, plan.model.heads, "/parallel/tensor", "the heads");
     const std::uint32_t stage = plan.gpus / plan.pipeline;
     checks.need(plan.expert_tensor > 0 && plan.experts > 0 && stage % (plan.experts * plan.expert_tensor) == 0,
-                "/parallel/experts", fmt::format("expected experts x expert_tensor to divide the {} GPUs of a stage", stage),
+                "/parallel/experts",
+                fmt::format("expected experts x expert_tensor to divide the {} GPUs of a stage", stage),
                 fmt::format("{} x {}", plan.experts, plan.expert_tensor));
     if (plan.model.experts)
         checks.divides(plan.experts, plan.model.experts->experts, "/parallel/experts", "the experts");

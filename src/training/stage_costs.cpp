@@ -5,8 +5,8 @@
 // weights. Without: an all-reduce each. By hand, a micro-batch of T tokens of h values in 16 bits: a gather is 2 T h
 // bytes, and a layer has four forward, six backward.
 //
-// Context: keys and values go round the ring beside attention. Experts: tokens go out and come back. Sharded parameters:
-// gathered a layer ahead, gradients scattered a layer behind.
+// Context: keys and values go round the ring beside attention. Experts: tokens go out and come back. Sharded
+// parameters: gathered a layer ahead, gradients scattered a layer behind.
 #include "stage_costs.hpp"
 
 #include <algorithm>
@@ -62,9 +62,7 @@ private:
         if (found == constants_.experts_gap.end()) found = constants_.experts_gap.find(nic->fabric);
         return found == constants_.experts_gap.end() ? 0 : fmsim::seconds(found->second);
     }
-    double tokens_bytes() const {
-        return static_cast<double>(tokens_of(plan_) * plan_.model.hidden) * kElement;
-    }
+    double tokens_bytes() const { return static_cast<double>(tokens_of(plan_) * plan_.model.hidden) * kElement; }
     void tensor(LayerCost& cost, const LayerKind& kind) {
         if (plan_.tensor == 1) return;
         const bool split = plan_.sequence_parallel;
@@ -94,9 +92,10 @@ private:
         if (plan_.context == 1) return;
         const TransformerModel& model = plan_.model;
         const std::int64_t kv = std::max<std::int64_t>(model.kv_heads / plan_.tensor, 1);
-        const double width = model.latent ? static_cast<double>(model.heads / plan_.tensor *
-                                                                (model.latent->nope + model.latent->rope + model.latent->v))
-                                          : static_cast<double>(2 * kv * model.head_dim);
+        const double width = model.latent
+                                 ? static_cast<double>(model.heads / plan_.tensor *
+                                                       (model.latent->nope + model.latent->rope + model.latent->v))
+                                 : static_cast<double>(2 * kv * model.head_dim);
         const double part = static_cast<double>(tokens_of(plan_)) * width * kElement;  // keys and values of a rank
         if (plan_.context_exchange == ContextExchange::ring) {
             const double message = uses_.seconds("context", families_.context, Collective::send_recv, part);
@@ -115,7 +114,8 @@ private:
                 uses_.seconds("context", families_.context, Collective::reduce_scatter, part * c);
             return;
         }
-        const double queries = static_cast<double>(tokens_of(plan_) * (model.heads / plan_.tensor) * model.head_dim) * kElement;
+        const double queries =
+            static_cast<double>(tokens_of(plan_) * (model.heads / plan_.tensor) * model.head_dim) * kElement;
         const double all = uses_.seconds("context", families_.context, Collective::all_to_all, part + 2 * queries);
         cost.forward[StepPart::context] += all;
         cost.backward[StepPart::context] += all;
@@ -165,7 +165,9 @@ private:
         add("data", families_.shard, families_.replica, parameters.dense);
         add("expert data", families_.expert_data, {}, parameters.routed);
         const bool full = plan_.sharding == Sharding::zero3;
-        if (full) cost.forward[StepPart::data] += shown(gather, plan_.overlap.parameters ? forward : 0, constants_.overlap_slows);
+        if (full)
+            cost.forward[StepPart::data] +=
+                shown(gather, plan_.overlap.parameters ? forward : 0, constants_.overlap_slows);
         cost.backward[StepPart::data] +=
             shown(scatter + (full ? gather : 0), plan_.overlap.gradients ? backward : 0, constants_.overlap_slows);
     }
@@ -183,8 +185,14 @@ void add_ends(const TrainingPlan& plan, const Trainer& trainer, LayerExchanges& 
     costs.forward.front().front().add(cost_of(embedding_work(plan, Pass::forward), plan, trainer)).add(exchange);
     costs.backward.front().front().add(cost_of(embedding_work(plan, Pass::backward), plan, trainer)).add(exchange);
     const auto heads = static_cast<double>(1 + plan.model.mtp_layers);
-    costs.forward.back().back().add(cost_of(loss_work(plan, Pass::forward, trainer.constants), plan, trainer), heads).add(exchange);
-    costs.backward.back().back().add(cost_of(loss_work(plan, Pass::backward, trainer.constants), plan, trainer), heads).add(exchange);
+    costs.forward.back()
+        .back()
+        .add(cost_of(loss_work(plan, Pass::forward, trainer.constants), plan, trainer), heads)
+        .add(exchange);
+    costs.backward.back()
+        .back()
+        .add(cost_of(loss_work(plan, Pass::backward, trainer.constants), plan, trainer), heads)
+        .add(exchange);
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ private:
                 all.routed += own.routed;
                 if (plan_.frozen || per_layer()) continue;
                 add("data", families_.data, own.dense, times.gather[stage][chunk], times.sum[stage][chunk]);
-                add("expert data", families_.expert_data, own.routed, times.gather[stage][chunk], times.sum[stage][chunk]);
+                add("expert data", families_.expert_data, own.routed, times.gather[stage][chunk],
+                    times.sum[stage][chunk]);
             }
             times.optimizer.push_back(plan_.frozen ? 0 : optimizer(all));
         }
@@ -71,7 +72,8 @@ private:
             const double shard = plan_.sharding == Sharding::zero3 ? families_.shard.size : families_.data.size;
             count = own.dense / shard + own.routed / families_.expert_data.size;
         }
-        const OptimizerStep kernel{.parameters = static_cast<std::int64_t>(count), .gradient_bits = plan_.gradient_bits};
+        const OptimizerStep kernel{.parameters = static_cast<std::int64_t>(count),
+                                   .gradient_bits = plan_.gradient_bits};
         // The norm of the gradients reads them once more.
         const Traffic norm{{static_cast<std::int64_t>(count * plan_.gradient_bits / 8)}, {0}};
         return fmsim::seconds(time_of(kernel, trainer_.gpu, trainer_.kernels).total() +
@@ -109,7 +111,8 @@ private:
         if (plan_.pipeline == 1) return 0;
         // Where the sequence is not split each rank sends a part, and the receivers gather.
         const double bytes = static_cast<double>(tokens_of(plan_) * plan_.model.hidden) * kElement;
-        double time = uses_.seconds("pipeline", {.size = 2, .stride = families_.stage}, Collective::send_recv, bytes / plan_.tensor);
+        double time = uses_.seconds("pipeline", {.size = 2, .stride = families_.stage}, Collective::send_recv,
+                                    bytes / plan_.tensor);
         if (!plan_.sequence_parallel && plan_.tensor > 1)
             time += uses_.seconds("tensor", families_.tensor, Collective::all_gather, bytes);
         return time;
@@ -168,7 +171,8 @@ private:
             };
             add(stage, both ? 0.5 : 1);
             if (both) add(plan_.pipeline - 1 - stage, 0.5);
-            if (!plan_.overlap.pipeline) parts[StepPart::pipeline] += message_ * static_cast<double>(times.messages[stage]);
+            if (!plan_.overlap.pipeline)
+                parts[StepPart::pipeline] += message_ * static_cast<double>(times.messages[stage]);
             parts[StepPart::data] += tail[stage] + ready_[stage][0];
             parts[StepPart::optimizer] += data_.optimizer[stage];
             parts[StepPart::host] += gap;
@@ -228,7 +232,8 @@ std::string advice(const TrainingPlan& plan, const TrainingConstants& constants,
     other.recompute = {.all = true};
     if (!plan.recompute.all && fits(other)) return "full recomputation would fit";
     other.micro_batch = 1;
-    if (!plan.recompute.all && plan.micro_batch > 1 && fits(other)) return "full recomputation with micro_batch 1 would fit";
+    if (!plan.recompute.all && plan.micro_batch > 1 && fits(other))
+        return "full recomputation with micro_batch 1 would fit";
     other = plan;
     other.sharding = Sharding::zero3;
     other.chunks = 1;
@@ -250,9 +255,10 @@ std::string advice(const TrainingPlan& plan, const TrainingConstants& constants,
 
 std::string_view name(StepPart part) {
     static constexpr std::array<std::string_view, kStepParts> kNames{
-        "products", "attention", "expert products", "memory-bound kernels", "recompute",
-        "host",     "tensor",    "context",         "expert exchange",      "data",
-        "pipeline", "optimizer", "bubble",          "stragglers"};
+        "products",        "attention", "expert products", "memory-bound kernels",
+        "recompute",       "host",      "tensor",          "context",
+        "expert exchange", "data",      "pipeline",        "optimizer",
+        "bubble",          "stragglers"};
     return kNames[static_cast<std::size_t>(part)];
 }
 

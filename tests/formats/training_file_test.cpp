@@ -8,13 +8,13 @@
 namespace fmsim {
 using test::refusal;
 
-
 TEST_CASE("a plan file reads to its plan") {
-    const TrainingFile file = parse_training(R"({"kind": "training", "cluster": "p5en.48xlarge:16", "model": "llama3-70b",
+    const TrainingFile file =
+        parse_training(R"({"kind": "training", "cluster": "p5en.48xlarge:16", "model": "llama3-70b",
         "sequence": 8192, "global_batch": 256, "precision": "fp8", "recompute": ["norms", "activations"],
         "parallel": {"tensor": 4, "pipeline": 4, "chunks": 5, "schedule": "1f1b"},
         "data": {"sharding": "zero1", "gradient_bits": 16}, "overlap": {"tensor": true}})",
-                                             "plan.json");
+                       "plan.json");
     CHECK(file.cluster == "p5en.48xlarge:16");
     CHECK(file.plan.model.hidden == 8192);
     CHECK(file.plan.tensor == 4);
@@ -32,9 +32,11 @@ TEST_CASE("plans with wrong words are refused") {
     const auto refused = [](const std::string& text) { return refusal([&] { parse_training(text, "p.json"); }); };
     CHECK(refused(R"({"kind": "training", "model": "llama3-80b", "sequence": 1, "global_batch": 1})")
               .find("such as \"llama3-70b\"") != std::string::npos);
-    CHECK(refused(R"({"kind": "training", "model": "llama3-8b", "sequence": 1})").find("global_batch") != std::string::npos);
-    CHECK(refused(R"({"kind": "training", "model": "llama3-8b", "sequence": 1, "global_batch": 1, "recompute": "some"})")
-              .find("expected none, full, selective") != std::string::npos);
+    CHECK(refused(R"({"kind": "training", "model": "llama3-8b", "sequence": 1})").find("global_batch") !=
+          std::string::npos);
+    CHECK(
+        refused(R"({"kind": "training", "model": "llama3-8b", "sequence": 1, "global_batch": 1, "recompute": "some"})")
+            .find("expected none, full, selective") != std::string::npos);
     CHECK(refused(R"({"kind": "training", "model": {"hidden_size": 8}, "sequence": 1, "global_batch": 1})")
               .find("expected num_hidden_layers") != std::string::npos);
 }
@@ -75,8 +77,10 @@ TEST_CASE("Megatron's flags") {
     CHECK(file.plan.overlap.gradients);
     CHECK_FALSE(file.plan.overlap.tensor);
     check(file.plan);
-    CHECK(refusal([] { import_megatron("--num-layers 2", "run.sh"); }).find("expected hidden_size") != std::string::npos);
-    CHECK(refusal([] { import_megatron("--num-layers two", "run.sh"); }).find("expected a whole number") != std::string::npos);
+    CHECK(refusal([] { import_megatron("--num-layers 2", "run.sh"); }).find("expected hidden_size") !=
+          std::string::npos);
+    CHECK(refusal([] { import_megatron("--num-layers two", "run.sh"); }).find("expected a whole number") !=
+          std::string::npos);
 }
 
 TEST_CASE("NeMo's YAML") {
@@ -90,8 +94,9 @@ TEST_CASE("NeMo's YAML") {
     CHECK(file.plan.tensor == 8);
     CHECK(file.plan.chunks == 1);
     CHECK(file.plan.sequence == 4096);
-    CHECK(refusal([] { import_nemo("model: {num_layers: '${x.y}', hidden_size: 8}", "a.yaml"); }).find("expected num_layers") !=
-          std::string::npos);
+    CHECK(refusal([] {
+              import_nemo("model: {num_layers: '${x.y}', hidden_size: 8}", "a.yaml");
+          }).find("expected num_layers") != std::string::npos);
 }
 
 TEST_CASE("measured rows: a plan, or why there is none") {

@@ -21,7 +21,8 @@ double idle(PipelineSchedule schedule, const PipelineCosts& costs) {
 }  // namespace
 
 TEST_CASE("the idle share of GPipe and 1F1B is (P - 1) / (M + P - 1)") {
-    for (const auto& [stages, batches] : std::vector<std::pair<std::uint32_t, std::int64_t>>{{8, 8}, {8, 16}, {4, 8}, {16, 128}})
+    for (const auto& [stages, batches] :
+         std::vector<std::pair<std::uint32_t, std::int64_t>>{{8, 8}, {8, 16}, {4, 8}, {16, 128}})
         for (const PipelineSchedule schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b})
             CHECK(idle(schedule, even(stages, batches)) ==
                   Approx((stages - 1.0) / (static_cast<double>(batches) + stages - 1)).epsilon(1e-3));
@@ -45,7 +46,8 @@ TEST_CASE("a stage that is slower sets the pace") {
     costs.forward[2][0] = 2;
     costs.backward[2][0] = 4;
     const PipelineTimes times = play(PipelineSchedule::one_f_one_b, costs);
-    // 100 micro-batches of 6; before the first two passes of 1, after the last two of 2; at most the last stage's besides.
+    // 100 micro-batches of 6; before the first two passes of 1, after the last two of 2; at most the last stage's
+    // besides.
     CHECK(times.seconds >= 606);
     CHECK(times.seconds <= 609);
 }

@@ -20,7 +20,8 @@ std::string refusal(const TrainingPlan& plan) {
 TEST_CASE("a plan whose degrees do not divide is refused with the reason") {
     TrainingPlan plan = test::plan_of("llama3-8b", 16, 32);
     plan.tensor = 3;
-    CHECK(refusal(plan).find("expected tensor x context x pipeline to divide the 16 GPUs; found 3 x 1 x 1") != std::string::npos);
+    CHECK(refusal(plan).find("expected tensor x context x pipeline to divide the 16 GPUs; found 3 x 1 x 1") !=
+          std::string::npos);
     plan.tensor = 1;
     plan.experts = 2;
     CHECK(refusal(plan).find("expected 1, since the model has no experts; found 2") != std::string::npos);
@@ -57,7 +58,8 @@ TEST_CASE("layers are dealt out evenly, what is over goes to the middle, ends ma
 TEST_CASE("what does not fit is refused with what would") {
     test::Machine machine("p5.48xlarge:1");
     TrainingPlan plan = test::plan_of("llama3-70b", 8, 8);
-    CHECK_THROWS_WITH(predict_step(plan, machine.trainer, machine.exchanges), Catch::Contains("GiB a GPU") && Catch::Contains("it needs more GPUs"));
+    CHECK_THROWS_WITH(predict_step(plan, machine.trainer, machine.exchanges),
+                      Catch::Contains("GiB a GPU") && Catch::Contains("it needs more GPUs"));
     plan = test::plan_of("llama3-8b", 8, 64);
     plan.micro_batch = 4;
     CHECK_THROWS_WITH(predict_step(plan, machine.trainer, machine.exchanges), Catch::Contains("would fit"));
