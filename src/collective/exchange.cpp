@@ -23,6 +23,7 @@ Schedule plan_exchange(Collective collective, const PlanRequest& request, Exchan
     if (request.size.count == 0) {  // no kernel, as of any operation of no bytes
         schedule.launch = {};
         schedule.exchange->messages.clear();
+        schedule.exchange->host = {};
     }
     return schedule;
 }

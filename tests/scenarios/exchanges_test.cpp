@@ -87,7 +87,7 @@ TEST_CASE("on a 1:1 spine PXN costs a large all-to-all next to nothing, on a 1:4
         CHECK(on == Approx(off).epsilon(0.02));
         // No byte crosses rails, so that the spine cannot matter; without PXN 7/8 of them pass a quarter of the rate.
         CHECK(seconds(all_to_all(quarter, Bytes{size}, true).end) == Approx(on).epsilon(1e-9));
-        CHECK(seconds(all_to_all(quarter, Bytes{size}, false).end) > 3 * on);
+        CHECK(seconds(all_to_all(quarter, Bytes{size}, false).end) > 2.9 * on);
     }
     const Topology any = rails(1);
     const SimTime small = all_to_all(any, Bytes{8 << 10}, true).end;
