@@ -51,7 +51,7 @@ TEST_CASE("what leaves a p5 instance is the sum of its NICs") {
     // One GPU alone is held by its PCIe link and, for the other NICs, by the way through its NVSwitch neighbours.
     CHECK(cut(net, {gpus[0]}, devices_of(net, DeviceKind::fabric, InstanceId{0})).value == Approx(32 * 11e9));
     // From one GPU to another of the instance: NVLink, and what its PCIe link takes beside it.
-    CHECK(cut(net, {gpus[0]}, {gpus[1]}).value == Approx(450e9 * 0.8163 + 63e9));
+    CHECK(cut(net, {gpus[0]}, {gpus[1]}).value == Approx(450e9 * 0.8163 + 4 * 11e9 + 15.75e9));
 }
 
 TEST_CASE("parts that do not fit together are refused with what is wrong") {
