@@ -13,6 +13,7 @@
 #include "alone.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -21,10 +22,26 @@ namespace {
 
 constexpr int kRounds = 3;
 
+bool same_pattern(const Pattern& a, const Pattern& b) {
+    return a.needs.first == b.needs.first && a.needs.rows == b.needs.rows &&
+           std::equal(a.transfers.begin(), a.transfers.end(), b.transfers.begin(), b.transfers.end(),
+                      [](const Transfer& x, const Transfer& y) { return x.hop == y.hop && x.chunks == y.chunks; });
+}
+
 bool same_steps(const Channel& a, const Channel& b) {
     const auto* left = std::get_if<std::shared_ptr<const Pattern>>(&a.steps);
     const auto* right = std::get_if<std::shared_ptr<const Pattern>>(&b.steps);
-    return left == nullptr ? right == nullptr : right != nullptr && *left == *right;
+    if (left == nullptr || right == nullptr) return left == right;
+    return *left == *right || same_pattern(**left, **right);
+}
+
+// Shares are sums over the links of a hop, in another order on another rail: the same but for rounding.
+bool nearly_alike(const HopOnLinks& a, const HopOnLinks& b) {
+    constexpr double kRounding = 1e-12;
+    const auto near = [](double x, double y) { return x == y || std::abs(x - y) <= kRounding * std::abs(y); };
+    return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
+           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit &&
+           near(a.links_share, b.links_share) && near(a.alone_share, b.alone_share);
 }
 
 // The channels of a schedule come in few kinds: each kind is solved once.
@@ -36,7 +53,7 @@ std::vector<SoloRun> solo_runs(const Schedule& schedule, const std::vector<Chann
         const auto known = std::find_if(kinds.begin(), kinds.end(), [&](std::size_t k) {
             return schedule.channels[k].bytes == channel.bytes && same_steps(schedule.channels[k], channel) &&
                    std::equal(placed[k].hops.begin(), placed[k].hops.end(), placed[c].hops.begin(),
-                              placed[c].hops.end(), cost_alike);
+                              placed[c].hops.end(), nearly_alike);
         });
         if (known != kinds.end()) {
             runs.push_back(SoloRun(runs[*known]));

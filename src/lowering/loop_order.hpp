@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,8 @@ public:
         } else {
             keep(*std::get<std::shared_ptr<const Pattern>>(steps));
         }
+        for (const std::uint32_t count : per_loop_)
+            if (count > 0) least_per_loop_ = std::min(least_per_loop_, count);
     }
 
     std::uint32_t hops() const { return ring_hops_; }
@@ -49,9 +52,7 @@ public:
     // How many of a hop's latest transfers can still be waited for.
     std::uint32_t window(std::uint32_t hop, std::uint32_t in_flight) const {
         if (ring_steps_ > 0) return in_flight + 1;
-        std::uint32_t loops = 1;
-        for (const std::uint32_t count : per_loop_)
-            if (count > 0) loops = std::max(loops, (in_flight + count - 1) / count + 1);
+        const std::uint32_t loops = (in_flight + least_per_loop_ - 1) / least_per_loop_ + 1;
         return loops * std::max(1u, per_loop_[hop]);
     }
 
@@ -126,6 +127,7 @@ private:
 
     std::uint32_t ring_hops_;
     std::uint32_t ring_steps_ = 0;
+    std::uint32_t least_per_loop_ = std::numeric_limits<std::uint32_t>::max() / 2;  // of the hops that carry anything
     std::vector<std::uint32_t> per_loop_;
     std::vector<double> chunks_;
     std::vector<std::uint32_t> depth_;
