@@ -70,6 +70,7 @@ struct DepthDemand {
     double full{};          // bytes of a loop while they flow
     double average{};       // over their window
     double begin{}, end{};  // of the window, seconds, each weighted by `full`
+    double all{};           // with what flows beside it
 
     void add(double bytes, double busy, double from, double to) {
         full += bytes;
@@ -88,10 +89,12 @@ struct DepthDemand {
 
 class Demands {
 public:
-    Demands(const Schedule& schedule, const std::vector<ChannelOnLinks>& placed)
-        : schedule_(schedule), placed_(placed) {
-        for (const Channel& channel : schedule.channels)
+    Demands(const Schedule& schedule, const std::vector<ChannelOnLinks>& placed) : placed_(placed) {
+        for (const Channel& channel : schedule.channels) {
             orders_.emplace_back(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
+            chunk_bytes_.push_back(0);
+            for (const Loop& loop : channel.loops) chunk_bytes_.back() += loop.chunk * schedule.wire_per_data;
+        }
     }
 
     void set_shares(const Topology& topology, const std::vector<SoloRun>& runs, std::vector<ChannelOnLinks>& placed) {
@@ -104,16 +107,18 @@ public:
             for (const auto& [link, share] : hop.route)
                 demand[link][orders_[c].depth(h)].add(share * chunks, busy, from, to);
         });
+        for (auto& [link, depths] : demand)
+            for (auto& [depth, own] : depths) {
+                own.all = own.full;
+                for (const auto& [at, other] : depths)
+                    if (at != depth) own.all += own.beside(other);
+            }
         each([&](std::size_t c, std::uint32_t h, const HopOnLinks&) {
             HopOnLinks& hop = placed[c].hops[h];
             hop.alone_share = std::numeric_limits<double>::infinity();
             for (const auto& [link, share] : hop.route) {
-                const auto& depths = demand.at(link);
                 const double chunks = orders_[c].chunks_a_loop(h);
-                const DepthDemand& own = depths.at(orders_[c].depth(h));
-                double all = own.full;
-                for (const auto& [depth, other] : depths)
-                    if (&other != &own) all += own.beside(other);
+                const double all = demand.at(link).at(orders_[c].depth(h)).all;
                 hop.alone_share = std::min(hop.alone_share, topology.links[link].rate.value * chunks / all);
             }
         });
@@ -130,14 +135,13 @@ private:
     }
     double busy_seconds(std::size_t c, std::uint32_t h) const {
         const HopOnLinks& hop = placed_[c].hops[h];
-        double bytes = 0;
-        for (const Loop& loop : schedule_.channels[c].loops) bytes += loop.chunk * schedule_.wire_per_data;
-        return bytes * orders_[c].chunks_a_loop(h) / solo_rate(hop, hop.leaves_domain ? Stage::flight : Stage::copy);
+        return chunk_bytes_[c] * orders_[c].chunks_a_loop(h) /
+               solo_rate(hop, hop.leaves_domain ? Stage::flight : Stage::copy);
     }
 
-    const Schedule& schedule_;
     const std::vector<ChannelOnLinks>& placed_;
     std::vector<LoopOrder> orders_;
+    std::vector<double> chunk_bytes_;  // of a channel: of a chunk, over all loops
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ namespace {
 
 // Some 350 bytes each: beyond this a plain error beats the operating system's.
 constexpr double kMostActivities = 4e7;
+// Of all channels of one schedule that are drawn hop by hop, some 500 bytes each. Rings over alike domains are not.
+constexpr std::size_t kMostHops = 4'000'000;
 
 class Lowering {
 public:
@@ -86,6 +88,14 @@ void Lowering::add_step(const Step& step) {
 }
 
 void Lowering::channels(const Group& group, const Schedule& schedule) {
+    std::size_t hops = 0;
+    for (const Channel& channel : schedule.channels) hops += channel.hops.size();
+    if (hops > kMostHops)
+        throw LimitReached(
+            fmt::format("{} of {} over {} ranks has {:.2g} hops to draw; the most is {:.2g}. Pin another "
+                        "algorithm, such as Ring, or ask for fewer GPUs",
+                        schedule.algorithm, to_text(schedule.size), group.places.size(), static_cast<double>(hops),
+                        static_cast<double>(kMostHops)));
     if (fidelity_ == Fidelity::chunk) {
         double cells = 0;
         for (const Channel& channel : schedule.channels) {
