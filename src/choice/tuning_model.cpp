@@ -160,6 +160,7 @@ double correction(const Communicator& communicator, const Candidate& candidate, 
     if (candidate.algorithm == AlgorithmKind::nvls_tree && communicator.compute_capability >= 100 &&
         (communicator.mixed_cpus || communicator.cpu != CpuVendor::arm))
         rows = table.size();
+    if (rows == 0) return 1;
     const std::int64_t units = size.count / tuning.correction_bytes;
     if (units == 0) return 1;
     const std::uint32_t index = floor_log2(static_cast<std::uint64_t>(units));
