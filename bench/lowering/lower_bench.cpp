@@ -23,7 +23,7 @@ void ring(benchmark::State& state, Fidelity fidelity) {
     cluster.blocks[0].count = static_cast<std::uint32_t>(state.range(0) / 8);
     const Topology net = build_topology(cluster);
     const Nccl nccl = catalogue.nccl();
-    const Group group = group_of(net, linear_placement(net, 0, 0));
+    const Group group = group_of(linear_placement(net, 0, 0));
     PredictOptions options{.fidelity = fidelity, .pins = {}};
     options.pins.protocol = Protocol::simple;
     options.pins.most_channels = 1;

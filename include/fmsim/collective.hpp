@@ -1,6 +1,6 @@
 // An operation on a group -> a schedule: channels, who sends which chunk to whom, in which order.
 //
-//   const Group all = group_of(net, linear_placement(net, 0, 0));
+//   const Group all = group_of(linear_placement(net, 0, 0));
 //   const Schedule ring = plan(Collective::all_reduce, "Ring", net, all, {.size = size, .channels = 16, ...});
 //
 // Follows NCCL: rings, double binary trees and in-switch reductions (NVLS) inside domains and across them; a message is
@@ -30,7 +30,7 @@ struct Group {
     std::vector<Part> parts;  // the domains its ranks live in, as they first appear
 };
 // Throws InputError when a GPU is named twice.
-Group group_of(const Topology& topology, const Placement& placement);
+Group group_of(const Placement& placement);
 
 // The rings that NCCL would use on a group: one search for each of its parts, with the same number of paths.
 struct GroupRings {
@@ -195,9 +195,6 @@ struct CustomAlgorithm {
 Schedule plan_custom(const CustomAlgorithm& custom, Collective collective, const Topology& topology, const Group& group,
                      PlanRequest request);
 
-// Channels of a ring that NCCL builds on this group: its search result, doubled.
-std::uint32_t ring_channels(const Topology& topology, const Group& group);
-
 // Which chunk the sender of a hop sends in a step of a ring, and whether the receiver adds or replaces.
 struct RingSend {
     std::uint32_t chunk{};
@@ -231,8 +228,7 @@ struct Algorithm {
     std::string_view name;
     Collective does{};
     Schedule (*plan)(const Topology&, const Group&, const PlanRequest&);
-    bool simple_only{};
-    std::string (*refuses)(const Topology&, const Group&);  // why it cannot run on a group; empty when it can
+    std::string (*refuses)(const Topology&, const Group&, const NcclShape&);  // why it cannot run on a group; empty when it can
     LeastBytes (*least)(const Group&);
 };
 const std::vector<Algorithm>& algorithms();

@@ -1,6 +1,6 @@
 // A scenario -> seconds, and the plain closed form beside each.
 //
-//   const Prediction p = predict(net, group_of(net, linear_placement(net, 0, 0)), work, nccl, {});
+//   const Prediction p = predict(net, group_of(linear_placement(net, 0, 0)), work, nccl, {});
 //   p.calls[0].time();                                  // what the first operation takes
 //
 // Not here: why (analysis), and how it looks (report).

@@ -187,6 +187,8 @@ struct DomainType {
     PublishedGraphs alone_graphs, several_graphs;
     std::uint32_t gpus() const { return instances * instance.gpus; }
     std::uint32_t groups() const { return instances * instance.groups(); }
+    // The group of NICs beside a GPU, where each GPU has its share of them.
+    std::uint32_t nic_group_of(std::uint32_t gpu) const { return gpu * groups() / gpus(); }
 };
 
 // ---- A cluster: domains, a network over them, and what is broken. ----

@@ -52,7 +52,7 @@ class TableValidator {
 public:
     TableValidator(const Measurements& table, const Topology& topology, const Nccl& nccl)
         : table_(table), topology_(topology), nccl_(nccl) {
-        group_ = group_of(topology, linear_placement(topology, table.gpus, table.per_domain));
+        group_ = group_of(linear_placement(topology, table.gpus, table.per_domain));
         options_.pins = table.pins;
         collective_ = collective_of(table.collective);
     }

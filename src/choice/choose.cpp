@@ -20,14 +20,15 @@ bool is_exchange(Collective collective) {
     return collective == Collective::all_to_all || collective == Collective::send_recv;
 }
 
-void check_pinned(Collective collective, const Topology& topology, const Group& group, const Pins& pins) {
+void check_pinned(Collective collective, const Topology& topology, const Group& group, const NcclShape& shape,
+                  const Pins& pins) {
     if (!pins.algorithm) return;
     std::vector<std::string_view> names;
     for (const Algorithm& row : algorithms()) {
         if (row.does != collective) continue;
         names.push_back(row.name);
         if (row.name != *pins.algorithm) continue;
-        if (const std::string why = row.refuses(topology, group); !why.empty())
+        if (const std::string why = row.refuses(topology, group, shape); !why.empty())
             refuse(fmt::format("expected an algorithm that can run on these GPUs: {}", why), *pins.algorithm);
         return;
     }
@@ -63,7 +64,7 @@ Choice choose(Collective collective, Bytes size, const Topology& topology, const
             return {.custom = custom->second.get(),
                     .protocol = custom->second->protocol,
                     .channels = custom->second->channels};
-    check_pinned(collective, topology, group, pins);
+    check_pinned(collective, topology, group, nccl.shape, pins);
     const Communicator communicator = communicator_of(topology, group, nccl, pins);
     if (is_exchange(collective)) {
         const auto ranks = static_cast<std::int64_t>(group.places.size());

@@ -14,14 +14,12 @@
 #include "commands.hpp"
 #include "fmsim/report.hpp"
 #include "tables.hpp"
-#include "version.hpp"
 
 namespace fmsim::cli {
 namespace {
 
 struct Options {
-    std::string folder;
-    std::string cluster, collective;
+    TablesOptions tables;
     int rounds = 8;
     Output output;
 };
@@ -220,22 +218,18 @@ std::vector<Measurements> usable(const std::vector<Measurements>& tables) {
 }
 
 int run_calibrate(const Options& options) {
-    const Tables tables = read_tables(options.folder, options.cluster, options.collective);
+    const Tables tables = read_tables(options.tables);
     const Catalogue catalogue = Catalogue::shipped();
     std::vector<Measurements> kept = usable(tables.tables);
     if (kept.empty())
         throw InputError(
-            {{.file = options.folder,
+            {{.file = options.tables.folder,
               .line = 0,
               .pointer = "",
               .expected = "expected a table of a healthy machine of the catalogue (--cluster names a log's)",
               .found = ""}});
     CalibrationReport report = Calibration(std::move(kept), catalogue).run(options.rounds);
-    report.provenance = {.fmsim_version = kVersion,
-                         .constants_hash = catalogue.hash(),
-                         .inputs_hash = hash_of(tables.text),
-                         .assumptions = {"stream fidelity", "nothing else ran on the cluster"},
-                         .warnings = {}};
+    report.provenance = provenance(tables, catalogue, {});
     emit(options.output, write(report, options.output.format));
     return kGood;
 }
@@ -245,13 +239,7 @@ int run_calibrate(const Options& options) {
 void add_calibrate(CLI::App& program, Action& action) {
     CLI::App& command = *program.add_subcommand("calibrate", "Fit the catalogue's constants to measured tables");
     const auto options = std::make_shared<Options>();
-    command
-        .add_option("tables", options->folder,
-                    "a folder of measured tables (schemas/measurements.json) and logs of nccl-tests, or one file")
-        ->required()
-        ->option_text("DIR");
-    command.add_option("--cluster", options->cluster, "of the logs")->option_text("CLUSTER");
-    command.add_option("--collective", options->collective, "of logs that do not name it")->option_text("NAME");
+    add_options(command, options->tables);
     command.add_option("--rounds", options->rounds, "at most N rounds (default: 8)")
         ->check(CLI::Range(1, 100))
         ->option_text("N");

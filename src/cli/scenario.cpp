@@ -169,7 +169,7 @@ Scenario make_scenario(const ScenarioOptions& options, const Environment& enviro
                                            options.fidelity.empty() ? "stream" : options.fidelity, options.algorithm,
                                            options.protocol, options.most_channels, options.gpus, options.per_domain,
                                            options.placement.empty() ? "linear" : options.placement)};
-    scenario.group = group_of(scenario.topology, placement_of(scenario.topology, options));
+    scenario.group = group_of(placement_of(scenario.topology, options));
     scenario.predict.fidelity = fidelity_of(options);
     if (!options.algorithm.empty()) scenario.predict.pins.algorithm = options.algorithm;
     if (!options.protocol.empty()) scenario.predict.pins.protocol = parse_protocol(options.protocol);

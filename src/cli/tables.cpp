@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "version.hpp"
+
 namespace fmsim::cli {
 namespace {
 
@@ -38,13 +40,32 @@ std::vector<ValidatedRow> validated(const Measurements& table, const Catalogue& 
 
 }  // namespace
 
-Tables read_tables(const std::string& folder, const std::string& cluster, const std::string& collective) {
+void add_options(CLI::App& command, TablesOptions& options) {
+    command
+        .add_option("tables", options.folder,
+                    "a folder of measured tables (schemas/measurements.json) and logs of nccl-tests, or one file")
+        ->required()
+        ->option_text("DIR");
+    command.add_option("--cluster", options.cluster, "of the logs")->option_text("CLUSTER");
+    command.add_option("--collective", options.collective, "of logs that do not name it")->option_text("NAME");
+}
+
+Provenance provenance(const Tables& tables, const Catalogue& catalogue, std::vector<std::string> more) {
+    more.insert(more.begin(), {"stream fidelity", "nothing else ran on the cluster"});
+    return {.fmsim_version = kVersion,
+            .constants_hash = catalogue.hash(),
+            .inputs_hash = hash_of(tables.text),
+            .assumptions = std::move(more),
+            .warnings = {}};
+}
+
+Tables read_tables(const TablesOptions& options) {
     Tables read;
-    for (const std::string& file : files_of(folder)) {
+    for (const std::string& file : files_of(options.folder)) {
         const std::string text = read_file(file);
         Measurements table = is_log(file) ? parse_nccl_tests(text, file) : parse_measurements(text, file);
-        if (is_log(file) && table.cluster.empty()) table.cluster = cluster;
-        if (table.collective.empty()) table.collective = collective;
+        if (is_log(file) && table.cluster.empty()) table.cluster = options.cluster;
+        if (table.collective.empty()) table.collective = options.collective;
         read.tables.push_back(std::move(table));
         read.text += text;
     }

@@ -4,10 +4,20 @@
 #include <string>
 #include <vector>
 
+#include <CLI/App.hpp>
+
 #include "fmsim/analysis.hpp"
 #include "fmsim/formats.hpp"
+#include "fmsim/report.hpp"
 
 namespace fmsim::cli {
+
+// Which tables, as the words of a command say.
+struct TablesOptions {
+    std::string folder;
+    std::string cluster, collective;  // of logs that do not name them
+};
+void add_options(CLI::App& command, TablesOptions& options);
 
 struct Tables {
     std::vector<Measurements> tables;
@@ -15,7 +25,9 @@ struct Tables {
 };
 // The files NAME.json, and NAME.log or NAME.txt as nccl-tests printed them, in the order of their names; or one file.
 // Logs take cluster and collective from here where they have none.
-Tables read_tables(const std::string& folder, const std::string& cluster, const std::string& collective);
+Tables read_tables(const TablesOptions& options);
+// What predictions of them rest on; `more` is added to what is assumed of all.
+Provenance provenance(const Tables& tables, const Catalogue& catalogue, std::vector<std::string> more);
 
 // Tables do not depend on each other, and each has its place in the result, so threads change nothing but the time.
 // Those not `wanted` keep the rows that they had.

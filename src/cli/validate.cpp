@@ -5,14 +5,12 @@
 #include "commands.hpp"
 #include "fmsim/report.hpp"
 #include "tables.hpp"
-#include "version.hpp"
 
 namespace fmsim::cli {
 namespace {
 
 struct Options {
-    std::string folder;
-    std::string cluster, collective;
+    TablesOptions tables;
     std::string page;  // a file of documentation to write
     Output output;
 };
@@ -27,7 +25,7 @@ void write_page(const ValidationReport& report, const Options& options) {
 }
 
 int run_validate(const Options& options) {
-    const Tables tables = read_tables(options.folder, options.cluster, options.collective);
+    const Tables tables = read_tables(options.tables);
     const Catalogue catalogue = Catalogue::shipped();
     std::vector<std::vector<ValidatedRow>> rows;
     validate_all(tables.tables, catalogue, {}, rows);
@@ -35,12 +33,7 @@ int run_validate(const Options& options) {
     for (std::vector<ValidatedRow>& of_table : rows)
         std::move(of_table.begin(), of_table.end(), std::back_inserter(report.rows));
     report.score = score(report.rows);
-    report.provenance = {.fmsim_version = kVersion,
-                         .constants_hash = catalogue.hash(),
-                         .inputs_hash = hash_of(tables.text),
-                         .assumptions = {"stream fidelity", "nothing else ran on the cluster",
-                                         "NCCL 2.30.7 chose, but for transfers that were LL before 2.29"},
-                         .warnings = {}};
+    report.provenance = provenance(tables, catalogue, {"NCCL 2.30.7 chose, but for transfers that were LL before 2.29"});
     if (!options.page.empty()) write_page(report, options);
     emit(options.output, write(report, options.output.format));
     return kGood;
@@ -51,13 +44,7 @@ int run_validate(const Options& options) {
 void add_validate(CLI::App& program, Action& action) {
     CLI::App& command = *program.add_subcommand("validate", "Predictions beside published tables, with their errors");
     const auto options = std::make_shared<Options>();
-    command
-        .add_option("tables", options->folder,
-                    "a folder of measured tables (schemas/measurements.json) and logs of nccl-tests, or one file")
-        ->required()
-        ->option_text("DIR");
-    command.add_option("--cluster", options->cluster, "of the logs")->option_text("CLUSTER");
-    command.add_option("--collective", options->collective, "of logs that do not name it")->option_text("NAME");
+    add_options(command, options->tables);
     command.add_option("--page", options->page, "also write the errors as a page, FILE.md and FILE.svg")
         ->option_text("FILE.md");
     add_options(command, options->output);

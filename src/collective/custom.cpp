@@ -23,8 +23,8 @@ Hop hop_of(const CustomAlgorithm::Connection& connection, const Topology& topolo
         return hop;
     }
     hop.way = Way::network;
-    hop.leave_group = nic_group_of(topology.type_of(from.domain), from.gpu);
-    hop.enter_group = nic_group_of(topology.type_of(to.domain), to.gpu);
+    hop.leave_group = topology.type_of(from.domain).nic_group_of(from.gpu);
+    hop.enter_group = topology.type_of(to.domain).nic_group_of(to.gpu);
     return hop;
 }
 

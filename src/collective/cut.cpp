@@ -91,8 +91,6 @@ std::uint32_t position_of(const Group& group, const Group::Part& part, std::uint
     return *found;
 }
 
-std::uint32_t nic_group_of(const DomainType& type, std::uint32_t gpu) { return gpu * type.groups() / type.gpus(); }
-
 // A hair is taken off before rounding up: two halves are two units, however they were computed.
 std::uint32_t Loop::units() const { return static_cast<std::uint32_t>(std::max(1.0, std::ceil(chunk / unit - 1e-9))); }
 

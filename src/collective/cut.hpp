@@ -37,7 +37,4 @@ const RingPath& path_in(const RingSearch& search, std::uint32_t channel, std::ui
 // The position of the rank on a GPU of a part.
 std::uint32_t position_of(const Group& group, const Group::Part& part, std::uint32_t gpu);
 
-// The group of NICs beside a GPU of a domain, where each GPU has its share of them.
-std::uint32_t nic_group_of(const DomainType& type, std::uint32_t gpu);
-
 }  // namespace fmsim

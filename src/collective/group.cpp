@@ -24,7 +24,8 @@ std::vector<std::uint32_t> kept(const RingPath& path, const std::set<std::uint32
     return here;
 }
 
-RingSearch part_search(RingSearch whole, const std::set<std::uint32_t>& gpus, const Gpu& gpu, bool alone) {
+RingSearch part_search(const DomainType& type, const std::set<std::uint32_t>& gpus, bool alone) {
+    RingSearch whole = alone ? type.alone : type.several;
     if (alone) {  // no NICs: as many paths as on all GPUs
         for (RingPath& path : whole.paths) path.gpus = kept(path, gpus);
         return whole;
@@ -35,18 +36,17 @@ RingSearch part_search(RingSearch whole, const std::set<std::uint32_t>& gpus, co
         if (gpus.contains(path.gpus.front()))
             search.paths.push_back(
                 {.gpus = kept(path, gpus), .enter_group = path.enter_group, .leave_group = path.enter_group});
-    if (search.paths.empty()) {  // none begins here: the first path, by its own group
-        const std::uint32_t group = whole.paths[0].enter_group;
+    if (search.paths.empty()) {  // none begins here: one by the NICs beside its first GPU
+        const std::uint32_t group = type.nic_group_of(*gpus.begin());
         search.paths.push_back({.gpus = {gpus.begin(), gpus.end()}, .enter_group = group, .leave_group = group});
     }
-    return doubled(std::move(search), gpu);
+    return doubled(std::move(search), type.instance.gpu);
 }
 
 }  // namespace
 
-Group group_of(const Topology& topology, const Placement& placement) {
+Group group_of(const Placement& placement) {
     Group group{.places = placement, .parts = {}};
-    static_cast<void>(topology);
     std::unordered_map<std::uint32_t, std::uint32_t> part;  // of a domain; only looked up
     for (std::uint32_t position = 0; position < placement.size(); ++position) {
         const DomainId domain = placement[position].domain;
@@ -78,14 +78,14 @@ GroupRings rings_of(const Topology& topology, const Group& group) {
     GroupRings rings;
     for (const Group::Part& part : group.parts) {
         const DomainType& type = topology.type_of(part.domain);
-        const RingSearch& whole = group.parts.size() == 1 ? type.alone : type.several;
+        const bool alone = group.parts.size() == 1;
         if (part.positions.size() == type.gpus()) {
-            rings.of_part.push_back(whole);
+            rings.of_part.push_back(alone ? type.alone : type.several);
             continue;
         }
         std::set<std::uint32_t> gpus;
         for (const std::uint32_t position : part.positions) gpus.insert(group.places[position].gpu);
-        rings.of_part.push_back(part_search(whole, gpus, type.instance.gpu, group.parts.size() == 1));
+        rings.of_part.push_back(part_search(type, gpus, alone));
     }
     // A channel passes through all domains: there are as many as the poorest can have.
     std::size_t least = rings.of_part.front().paths.size();

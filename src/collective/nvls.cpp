@@ -113,7 +113,7 @@ public:
 
 private:
     std::uint32_t nics_beside(std::uint32_t part) const {
-        return nic_group_of(topology_.type_of(group_.parts[part].domain), group_.places[rank(part)].gpu);
+        return topology_.type_of(group_.parts[part].domain).nic_group_of(group_.places[rank(part)].gpu);
     }
     const Topology& topology_;
     const Group& group_;
@@ -207,22 +207,20 @@ Schedule plan_nvls_tree_all_reduce(const Topology& topology, const Group& group,
     return schedule;
 }
 
-std::string nvls_refuses(const Topology& topology, const Group& group) {
+std::string nvls_refuses(const Topology& topology, const Group& group, const NcclShape&) {
     if (group.parts.size() > 1) return "NVLS stays inside one NVLink domain; NVLSTree goes over several";
     if (!multicasts(topology, group)) return "NVLS needs NVSwitches that reduce and multicast";
     return {};
 }
 
-std::string nvls_refuses_gather(const Topology& topology, const Group& group) {
-    if (auto why = nvls_refuses(topology, group); !why.empty()) return why;
-    // NCCL's own limit of the heads of a multicast group: each rank has to be one.
-    static constexpr std::size_t kMostHeads = 32;
-    if (group.places.size() > kMostHeads)
-        return fmt::format("NVLS gathers and scatters over at most {} ranks", kMostHeads);
+std::string nvls_refuses_gather(const Topology& topology, const Group& group, const NcclShape& shape) {
+    if (auto why = nvls_refuses(topology, group, shape); !why.empty()) return why;
+    if (group.places.size() > shape.most_nvls_heads)  // each rank has to be one
+        return fmt::format("NVLS gathers and scatters over at most {} ranks", shape.most_nvls_heads);
     return {};
 }
 
-std::string nvls_tree_refuses(const Topology& topology, const Group& group) {
+std::string nvls_tree_refuses(const Topology& topology, const Group& group, const NcclShape&) {
     if (group.parts.size() < 2) return "NVLSTree needs two or more NVLink domains; in one it is NVLS";
     const auto alone = [](const Group::Part& part) { return part.positions.size() < 2; };
     if (std::any_of(group.parts.begin(), group.parts.end(), alone))

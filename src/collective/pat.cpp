@@ -87,7 +87,7 @@ Pattern pattern_of(std::uint32_t ranks, std::uint32_t together, bool scatters) {
 std::vector<Hop> hops_of(const Topology& topology, const Group& group, bool scatters) {
     const auto ranks = static_cast<std::uint32_t>(group.places.size());
     const auto nics = [&](std::uint32_t rank) {
-        return nic_group_of(topology.type_of(group.places[rank].domain), group.places[rank].gpu);
+        return topology.type_of(group.places[rank].domain).nic_group_of(group.places[rank].gpu);
     };
     std::vector<Hop> hops;
     for (std::uint32_t step = 1; step < ranks; step *= 2)
@@ -133,7 +133,7 @@ Schedule plan_pat_reduce_scatter(const Topology& topology, const Group& group, c
     return plan_pat(Collective::reduce_scatter, topology, group, request);
 }
 
-std::string pat_refuses(const Topology&, const Group& group) {
+std::string pat_refuses(const Topology&, const Group& group, const NcclShape&) {
     if (group.parts.size() == group.places.size() && group.parts.size() > 1) return {};
     return "PAT runs over one GPU a domain";
 }

@@ -9,6 +9,6 @@ namespace fmsim {
 
 Schedule plan_pat_all_gather(const Topology& topology, const Group& group, const PlanRequest& request);
 Schedule plan_pat_reduce_scatter(const Topology& topology, const Group& group, const PlanRequest& request);
-std::string pat_refuses(const Topology& topology, const Group& group);
+std::string pat_refuses(const Topology& topology, const Group& group, const NcclShape& shape);
 
 }  // namespace fmsim

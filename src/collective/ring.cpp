@@ -72,16 +72,6 @@ RingSend ring_send(Collective collective, std::uint32_t ranks, std::uint32_t hop
             .reduces = collective != Collective::all_gather && step + 1 < ranks};
 }
 
-std::uint32_t ring_channels(const Topology& topology, const Group& group) {
-    const GroupRings rings = rings_of(topology, group);
-    const auto doubled = 2 * rings.paths();
-    // NCCL copies the channels once more where few fast ones would leave NVLink idle (connect.cc).
-    const Gpu& gpu = topology.type_of(group.parts.front().domain).instance.gpu;
-    const bool few_and_fast =
-        gpu.compute_capability >= 90 && group.parts.size() > 1 && rings.of_part.front().intra > 45_GBps && doubled < 16;
-    return few_and_fast ? 2 * doubled : doubled;
-}
-
 Schedule plan_ring_all_reduce(const Topology& topology, const Group& group, const PlanRequest& request) {
     return plan_ring(Collective::all_reduce, topology, group, request, false);
 }

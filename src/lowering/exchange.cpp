@@ -26,8 +26,6 @@ std::uint32_t exit_gpu(const Topology& topology, const Exchange& exchange, GpuPl
     return to.gpu % type.gpus();
 }
 
-std::uint32_t nic_group(const DomainType& type, std::uint32_t gpu) { return gpu * type.groups() / type.gpus(); }
-
 std::uint32_t level_of(const Topology& topology, GpuPlace from, GpuPlace to) {
     if (from.domain == to.domain) return 0;
     if (!network_counts(topology)) return 2;  // as far as any other
@@ -103,7 +101,7 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     if (placed.leaves_domain) {
         const std::uint32_t exit = exit_gpu(topology, exchange, from, to);
         const std::uint64_t flow = std::uint64_t{message.from} * group.places.size() + message.to;
-        placed.route = topology.network_route(from, nic_group(sends, exit), nic_group(receives, to.gpu), to, flow);
+        placed.route = topology.network_route(from, sends.nic_group_of(exit), receives.nic_group_of(to.gpu), to, flow);
         placed.proxy = resource_of(topology, {from.domain, exit}, GpuPart::proxy);
         placed.latency = network_latency(sends.instance, receives.instance, shape.protocol);
         placed.credit_latency = network_credit(sends.instance, receives.instance);

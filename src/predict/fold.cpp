@@ -190,7 +190,7 @@ void Refinement::begin_family(std::uint32_t job, std::uint32_t family, const Par
     for (const auto& members : made.members.back()) {
         Placement places;
         for (const std::uint32_t rank : members) places.push_back(placements_[job][rank]);
-        const Group group = group_of(topology_, places);
+        const Group group = group_of(places);
         const std::vector<std::uint64_t> roles = roles_of(group, job, family);
         GroupVertex vertex{.first_part = static_cast<std::uint32_t>(parts_.size()),
                            .end_part = static_cast<std::uint32_t>(parts_.size() + group.parts.size()),

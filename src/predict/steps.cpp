@@ -58,7 +58,7 @@ GroupShape shape_of(const Topology& topology, const Group& group) {
 const Group& Schedules::group(const Placement& places) {
     const auto known = groups_.find(places);
     if (known != groups_.end()) return known->second;
-    return groups_.emplace(places, group_of(topology_, places)).first->second;
+    return groups_.emplace(places, group_of(places)).first->second;
 }
 
 const Choice& Schedules::choice(const Group& group, const GroupShape& shape, const CollectiveCall& call) {

@@ -98,15 +98,8 @@ std::string json_of(const ChoiceReport& report) {
 }  // namespace
 
 std::string write(const ChoiceReport& report, Format format) {
-    switch (format) {
-        case Format::text:
-            return text_of(report);
-        case Format::json:
-            return json_of(report);
-        case Format::csv:
-            return to_csv(candidates_table(report, true));
-    }
-    return {};
+    const auto csv_of = [](const ChoiceReport& r) { return to_csv(candidates_table(r, true)); };
+    return in_format(format, report, text_of, json_of, csv_of);
 }
 
 }  // namespace fmsim

@@ -74,15 +74,8 @@ Trust trust_of(const FoldingReport& report) {
 }
 
 std::string write(const FoldingReport& report, Format format) {
-    switch (format) {
-        case Format::text:
-            return text_of(report);
-        case Format::json:
-            return json_of(report);
-        case Format::csv:
-            return report.folding ? to_csv(classes_table(*report.folding)) : std::string();
-    }
-    return {};
+    const auto csv_of = [](const FoldingReport& r) { return r.folding ? to_csv(classes_table(*r.folding)) : std::string(); };
+    return in_format(format, report, text_of, json_of, csv_of);
 }
 
 }  // namespace fmsim

@@ -94,15 +94,8 @@ std::string json_of(const RunReport& report) {
 }  // namespace
 
 std::string write(const RunReport& report, Format format) {
-    switch (format) {
-        case Format::text:
-            return text_of(report);
-        case Format::json:
-            return json_of(report);
-        case Format::csv:
-            return to_csv(calls_table(report.operations, true));
-    }
-    return {};
+    const auto csv_of = [](const RunReport& r) { return to_csv(calls_table(r.operations, true)); };
+    return in_format(format, report, text_of, json_of, csv_of);
 }
 
 }  // namespace fmsim

@@ -65,15 +65,8 @@ std::string json_of(const SweepReport& report) {
 }  // namespace
 
 std::string write(const SweepReport& report, Format format) {
-    switch (format) {
-        case Format::text:
-            return text_of(report);
-        case Format::json:
-            return json_of(report);
-        case Format::csv:
-            return to_csv(calls_table(report.rows, false));
-    }
-    return {};
+    const auto csv_of = [](const SweepReport& r) { return to_csv(calls_table(r.rows, false)); };
+    return in_format(format, report, text_of, json_of, csv_of);
 }
 
 }  // namespace fmsim

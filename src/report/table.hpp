@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fmsim/report.hpp"
+
 namespace fmsim {
 
 // Text, a whole number, a real number, or nothing ("-" in text, null in JSON, empty in CSV).
@@ -31,5 +33,19 @@ struct Table {
 std::string to_text(const Table& table);
 std::string to_csv(const Table& table);
 nlohmann::ordered_json to_json(const Table& table);
+
+// A report in the format asked for, of which only that one is written.
+template <class Report, class Text, class Json, class Csv>
+std::string in_format(Format format, const Report& report, Text text, Json json, Csv csv) {
+    switch (format) {
+        case Format::text:
+            return text(report);
+        case Format::json:
+            return json(report);
+        case Format::csv:
+            return csv(report);
+    }
+    return {};
+}
 
 }  // namespace fmsim

@@ -138,15 +138,8 @@ std::string json_of(const TopologyReport& report) {
 }  // namespace
 
 std::string write(const TopologyReport& report, Format format) {
-    switch (format) {
-        case Format::text:
-            return text_of(report);
-        case Format::json:
-            return json_of(report);
-        case Format::csv:
-            return to_csv(links_table(*report.topology));
-    }
-    return {};
+    const auto csv_of = [](const TopologyReport& r) { return to_csv(links_table(*r.topology)); };
+    return in_format(format, report, text_of, json_of, csv_of);
 }
 
 std::string to_graphviz(const Topology& topology) {

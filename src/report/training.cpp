@@ -117,15 +117,8 @@ std::string json_of(const TrainingReport& report) {
 }  // namespace
 
 std::string write(const TrainingReport& report, Format format) {
-    switch (format) {
-        case Format::text:
-            return text_of(report);
-        case Format::json:
-            return json_of(report);
-        case Format::csv:
-            return to_csv(parts_table(*report.step, true));
-    }
-    return {};
+    const auto csv_of = [](const TrainingReport& r) { return to_csv(parts_table(*r.step, true)); };
+    return in_format(format, report, text_of, json_of, csv_of);
 }
 
 }  // namespace fmsim

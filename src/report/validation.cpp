@@ -112,15 +112,8 @@ std::string text_of(const ValidationReport& report) {
 }  // namespace
 
 std::string write(const ValidationReport& report, Format format) {
-    switch (format) {
-        case Format::text:
-            return text_of(report);
-        case Format::json:
-            return json_of(report);
-        case Format::csv:
-            return to_csv(rows_table(report.rows));
-    }
-    return {};
+    const auto csv_of = [](const ValidationReport& r) { return to_csv(rows_table(r.rows)); };
+    return in_format(format, report, text_of, json_of, csv_of);
 }
 
 }  // namespace fmsim

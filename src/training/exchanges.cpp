@@ -2,9 +2,10 @@
 //
 // A family covers the job in blocks of size x stride ranks, and blocks on different domains share no NIC. So one block
 // is enough: it is simulated on whole domains, as many as it takes. A block of many domains whose groups have their
-// ranks `stride` apart by whole domains has the same load on each NIC as one with the domains between left out; where
-// the network has layers of its own, they stay. A group on more domains than `kMostDomains` is simulated on so many,
-// and what grows with the group is carried on: the part of the bytes that leave, and the latency of a hop.
+// ranks `stride` apart by whole domains has the same load on each NIC as one with the domains between left out. Left
+// out: what oversubscribed layers above the NICs would add, since the domains taken are neighbours. A group on more
+// domains than `kMostDomains` is simulated on so many, and what grows with the group is carried on: the part of the
+// bytes that leave, and the latency of a hop.
 //
 // Cost: a run of predict for each family, collective and size, once.
 #include <algorithm>

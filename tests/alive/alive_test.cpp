@@ -69,7 +69,7 @@ std::string predictions(const Catalogue& catalogue, const std::string& machine) 
         cluster.blocks[0].count = count;
         if (count > 1 && cluster.blocks[0].type.groups() == 0) continue;
         const Topology net = build_topology(cluster);
-        const Group group = group_of(net, linear_placement(net, 0, 0));
+        const Group group = group_of(linear_placement(net, 0, 0));
         if (group.places.size() < 2) continue;
         for (double size = 8; size < 1e11; size *= 1.05) {
             const Choice choice =

@@ -20,7 +20,7 @@ struct Built {
 Built built(Cluster cluster, std::uint32_t domains, std::uint32_t per_domain) {
     cluster.blocks[0].count = domains;
     Built all{.net = build_topology(cluster), .group = {}};
-    all.group = group_of(all.net, linear_placement(all.net, 0, per_domain));
+    all.group = group_of(linear_placement(all.net, 0, per_domain));
     return all;
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("domains of two kinds: the poorest counts") {
     mixed.blocks.push_back({catalogue.domain("p5en.48xlarge"), 2});
     mixed.blocks.push_back({catalogue.domain("p4d.24xlarge"), 1});
     const Topology net = build_topology(mixed);
-    const Communicator c = communicator_of(net, group_of(net, linear_placement(net, 0, 0)), nccl);
+    const Communicator c = communicator_of(net, group_of(linear_placement(net, 0, 0)), nccl);
     CHECK(c.domains == 5);
     CHECK(c.mixed_cpus);
     CHECK(c.compute_capability == 80);

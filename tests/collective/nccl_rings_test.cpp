@@ -56,7 +56,7 @@ TEST_CASE("channels, parts and chunks are NCCL's") {
     const nlohmann::json all = examples();
     for (const auto& system : all.at("systems")) {
         const Topology net = p5(system.at("domains"));
-        CHECK(ring_channels(net, toy::everyone(net)) == system.at("coll_channels"));
+        CHECK(communicator_of(net, toy::everyone(net), nccl).channels == system.at("coll_channels"));
         for (const auto& row : system.at("rows")) {
             const Bytes size{row.at("bytes").get<std::int64_t>()};
             INFO(net.domains() << " instances, " << size.count << " bytes");

@@ -24,7 +24,7 @@ Machine machine(const nlohmann::json& example) {
     Cluster cluster = Catalogue::shipped().cluster(example.at("machine").get<std::string>());
     cluster.blocks[0].count = example.at("domains");
     Machine made{build_topology(cluster), {}};
-    made.group = group_of(made.net, linear_placement(made.net, 0, example.at("per_domain")));
+    made.group = group_of(linear_placement(made.net, 0, example.at("per_domain")));
     return made;
 }
 
@@ -52,7 +52,7 @@ Schedule plan(std::string_view algorithm, const Machine& on, const Nccl& nccl) {
     return toy::plan(algorithm, Collective::all_reduce, on.net, on.group,
                      {.size = {1 << 30},
                       .protocol = Protocol::simple,
-                      .channels = ring_channels(on.net, on.group),
+                      .channels = communicator_of(on.net, on.group, nccl).channels,
                       .shape = &nccl.shape,
                       .simple_buffer = {8 << 20}});
 }

@@ -63,4 +63,15 @@ TEST_CASE("an all-reduce of nothing has no channels") {
     CHECK(plan(net, toy::nccl(), Bytes{0}, Protocol::simple, 1).channels.empty());
 }
 
+TEST_CASE("ranks of a domain that begin no published ring use the NICs beside them") {
+    // NVL72's 16 rings begin at GPUs 0 to 15. One rank a domain on GPU 20 has its own NIC, so that 64 such groups side
+    // by side share none.
+    const Topology net = build_topology(Catalogue::shipped().cluster("gb200-nvl72:2"));
+    for (const std::uint32_t gpu : {3u, 20u, 71u}) {
+        const Group group = group_of({{DomainId{0}, gpu}, {DomainId{1}, gpu}});
+        for (const RingSearch& search : rings_of(net, group).of_part)
+            for (const RingPath& path : search.paths) CHECK(path.enter_group == gpu);
+    }
+}
+
 }  // namespace fmsim

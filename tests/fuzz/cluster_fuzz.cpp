@@ -19,14 +19,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
             if (cluster.graph->devices.size() > 1000 || cluster.graph->links.size() > 5000) return;
             const Topology net = build_topology(cluster);
             test::require(parse_cluster(to_cluster_file(cluster, false), "again.json", catalogue).graph.has_value());
-            group_of(net, linear_placement(net, 0, 0));
+            group_of(linear_placement(net, 0, 0));
             return;
         }
         if (gpus > 1000) return;
         const Topology net = build_topology(cluster);
         const Placement everyone = linear_placement(net, 0, 0);
         test::require(everyone.size() == gpus);
-        group_of(net, everyone);
+        group_of(everyone);
     });
     return 0;
 }

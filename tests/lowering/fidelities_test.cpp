@@ -24,7 +24,7 @@ double off_percent(const Topology& net, const Group& group, const Nccl& nccl, co
     const Schedule schedule = toy::plan(one.algorithm, one.collective, net, group,
                                         {.size = {one.mib << 20},
                                          .protocol = one.protocol,
-                                         .channels = std::min(32u, ring_channels(net, group)),
+                                         .channels = std::min(32u, communicator_of(net, group, nccl).channels),
                                          .chunk = {one.chunk},
                                          .inside = {.chunk = {one.chunk}},
                                          .between = {.chunk = {one.chunk}},
@@ -43,7 +43,7 @@ void check_cases(const char* machine, const std::vector<Case>& cases) {
     const Topology net = build_topology(catalogue.cluster(machine));
     const Group group = toy::everyone(net);
     for (const Case& one : cases) {
-        if (!find_algorithm(one.algorithm, one.collective)->refuses(net, group).empty()) continue;
+        if (!find_algorithm(one.algorithm, one.collective)->refuses(net, group, nccl.shape).empty()) continue;
         INFO(machine << ": " << one.algorithm << " " << name(one.collective) << " " << name(one.protocol) << " "
                      << one.mib << " MiB");
         CHECK(off_percent(net, group, nccl, one) < one.percent);
@@ -116,14 +116,14 @@ TEST_CASE("collectives that share NICs, and a send beside an all-reduce, end tog
     const Schedule ring = toy::plan("Ring", all_reduce, net, all, request);
     const Schedule gather = toy::plan("Ring", all_gather, net, all, request);
     CHECK(off_percent_together(net, {{ring, all}, {gather, all}}) < 10);
-    const Group pair = group_of(net, {{DomainId{0}, 0}, {DomainId{1}, 0}});
+    const Group pair = group_of({{DomainId{0}, 0}, {DomainId{1}, 0}});
     CHECK(off_percent_together(net, {{ring, all}, {toy::plan("SendRecv", send_recv, net, pair, request), pair}}) < 10);
 }
 
 TEST_CASE("PAT's streams end with its chunks") {
     const Nccl nccl = Catalogue::shipped().nccl();
     const Topology net = build_topology(Catalogue::shipped().cluster("p5en.48xlarge:8"));
-    const Group group = group_of(net, linear_placement(net, 0, 1));
+    const Group group = group_of(linear_placement(net, 0, 1));
     for (const Collective collective : {all_gather, reduce_scatter}) {
         CHECK(off_percent(net, group, nccl, {"PAT", collective, kSimple, 1, 65'536, 0}) < 10);
         CHECK(off_percent(net, group, nccl, {"PAT", collective, kSimple, 64, 524'288, 0}) < 2);

@@ -17,7 +17,7 @@ const Topology& twenty_racks() {
 CallPrediction all_reduce(std::uint32_t gpus, std::int64_t mib) {
     static const Nccl nccl = Catalogue::shipped().nccl();
     const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{mib << 20}}});
-    return predict(twenty_racks(), group_of(twenty_racks(), linear_placement(twenty_racks(), gpus, 0)), job, nccl, {})
+    return predict(twenty_racks(), group_of(linear_placement(twenty_racks(), gpus, 0)), job, nccl, {})
         .calls.front();
 }
 

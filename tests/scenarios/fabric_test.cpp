@@ -24,7 +24,7 @@ double busbw(Spreading spreading, std::uint64_t seed, const std::vector<std::uin
     PredictOptions options;
     options.pins.algorithm = "Ring";
     options.pins.protocol = Protocol::simple;
-    return predict(net, group_of(net, placement), job, catalogue.nccl(), options)
+    return predict(net, group_of(placement), job, catalogue.nccl(), options)
         .calls[0]
         .busbw_gbps();
 }

@@ -26,7 +26,7 @@ Result all_reduce(double fraction, RailPolicy policy, std::uint32_t instances = 
     for (const Protocol protocol : kProtocols) cluster.blocks[0].type.instance.gpu.channel_rate[protocol].value *= 100;
     if (fraction < 1) cluster.faults = {{DeviceKind::nic, broken, device, fraction}};
     const Topology net = build_topology(cluster);
-    const Group group = group_of(net, linear_placement(net, instances * 8, 0));
+    const Group group = group_of(linear_placement(net, instances * 8, 0));
     const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{std::int64_t{1} << 36}}});
     PredictOptions options;
     options.pins.protocol = Protocol::simple;

@@ -127,7 +127,7 @@ SimTime time_of(const Case& of, const std::string& name) {
     for (const auto& [domain, gpu] : of.ranks) placement.push_back({where[domain], gpu});
     const Topology net = build_topology(cluster);
     const Workload job = in_turn({{"call", of.collective, of.size}});
-    return predict(net, group_of(net, placement), job, catalogue_nccl(), {.fidelity = of.fidelity, .pins = {}}).end;
+    return predict(net, group_of(placement), job, catalogue_nccl(), {.fidelity = of.fidelity, .pins = {}}).end;
 }
 
 // Machines of two GPUs with a NIC each, every NIC on any of three leaves, any number of cables from a leaf to a spine.
@@ -172,7 +172,7 @@ SimTime time_of(const Wiring& wiring, bool switches_first) {
     options.pins.algorithm = "Ring";
     options.pins.protocol = Protocol::simple;
     const Workload job = in_turn({{"call", Collective::all_reduce, Bytes{1 << 30}}});
-    return predict(net, group_of(net, placement), job, catalogue_nccl(), options).end;
+    return predict(net, group_of(placement), job, catalogue_nccl(), options).end;
 }
 
 }  // namespace

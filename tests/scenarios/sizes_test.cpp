@@ -23,7 +23,7 @@ Answer ask(const Cluster& cluster, Collective collective, std::int64_t bytes, co
     const Topology net = build_topology(cluster);
     PredictOptions options;
     options.pins = pins;
-    const Prediction p = predict(net, group_of(net, linear_placement(net, 0, 0)),
+    const Prediction p = predict(net, group_of(linear_placement(net, 0, 0)),
                                  in_turn({{"call", collective, {bytes}}}), Catalogue::shipped().nccl(), options);
     const CallPrediction& call = p.calls[0];
     return {microseconds(call.time()), call.busbw_gbps(), call.algorithm, std::string(name(call.protocol)),

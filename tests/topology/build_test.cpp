@@ -128,7 +128,7 @@ TEST_CASE("instances of different kinds make one cluster, and a ring passes thro
     const Topology net = build_topology(cluster);
     CHECK(net.gpus() == 16 + 8 + 72);
     CHECK(net.name(net.device(GpuPlace{DomainId{3}, 5})) == "gb200-host[4]/gpu1");
-    const Group group = group_of(net, linear_placement(net, 0, 0));
+    const Group group = group_of(linear_placement(net, 0, 0));
     CHECK(group.parts.size() == 4);
     const GroupRings rings = rings_of(net, group);
     for (const RingSearch& search : rings.of_part) CHECK(search.paths.size() == 8);

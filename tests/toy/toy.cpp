@@ -69,7 +69,7 @@ Schedule plan(std::string_view algorithm, Collective collective, const Topology&
     return find_algorithm(algorithm, collective)->plan(topology, group, request);
 }
 
-Group everyone(const Topology& topology) { return group_of(topology, linear_placement(topology, 0, 0)); }
+Group everyone(const Topology& topology) { return group_of(linear_placement(topology, 0, 0)); }
 
 Nccl nccl(std::uint32_t slices) {
     const ProtocolShape whole{.wire_per_data = 1,

@@ -18,7 +18,7 @@ int main() {
     const Catalogue catalogue = Catalogue::shipped();
     const Topology net = build_topology(catalogue.cluster("p5.48xlarge:2"));
     const Workload job = in_turn({{"gradients", Collective::all_reduce, Bytes{1 << 30}}});
-    const Group group = group_of(net, linear_placement(net, 0, 0));
+    const Group group = group_of(linear_placement(net, 0, 0));
     const Prediction prediction = predict(net, group, job, catalogue.nccl(), {});
     const Findings why = explain(net, prediction);
     std::printf("all-reduce of %s on %u GPUs: %.1f us, limited by %s\n", to_text(prediction.calls[0].call.size).c_str(), net.gpus(),
