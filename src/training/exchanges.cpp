@@ -46,37 +46,8 @@ struct Exchanges::State {
         part.instance_names.clear();
         return topologies.emplace(domains, build_topology(part)).first->second;
     }
-    // Groups with few ranks in a domain of several instances, fewer than an instance has GPUs: each rank has its own
-    // NICs whichever instance it is in, so one instance stands for the domain.
-    std::unique_ptr<State> narrow;
-    bool is_narrow(const Family& family) const {
-        const DomainType& type = cluster.blocks.front().type;
-        const std::uint32_t here = per_domain / family.stride;  // ranks of a group in a domain
-        return type.instances > 1 && family.stride > 1 && family.size > here && per_domain % family.stride == 0 &&
-               here < type.instance.gpus && type.instance.gpus % here == 0;
-    }
-    double simulated(Family family, Collective collective, std::int64_t bytes) {
-        if (!is_narrow(family)) return on_domains(family, collective, bytes);
-        if (!narrow) {
-            narrow = std::make_unique<State>();
-            narrow->cluster = cluster;
-            for (DomainBlock& block : narrow->cluster.blocks) {
-                DomainType& type = block.type;
-                type.instances = 1;
-                type.alone = default_search(type.instance, 1, true);
-                type.several = default_search(type.instance, 1, false);
-                type.alone_graphs = type.several_graphs = {};
-                block.count = std::max(block.count, 2 * kMostDomains);
-            }
-            narrow->per_domain = cluster.blocks.front().type.instance.gpus;
-            narrow->nccl = nccl;
-            narrow->pins = pins;
-        }
-        family.stride = narrow->per_domain / (per_domain / family.stride);
-        return narrow->on_domains(family, collective, bytes);
-    }
     // Of the family's block on the cluster's first domains.
-    double on_domains(Family family, Collective collective, std::int64_t bytes) {
+    double simulated(Family family, Collective collective, std::int64_t bytes) {
         const std::uint32_t block = family.size * family.stride;
         const std::uint32_t ranks = std::lcm(block, per_domain);
         // A block of several domains, or a domain of several blocks.
