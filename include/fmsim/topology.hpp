@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,13 +48,13 @@ struct Gpu {
     BytesPerSecond memory_rate;          // as published
     std::map<std::string, FlopsPerSecond>
         peak;  // dense, by type: "bf16", "tf32", "fp8", "fp4"; what it has no units for is absent
-    PerProtocol<BytesPerSecond> channel_rate;  // data that the one SM of a channel can receive, reduce and send
-    SimTime launch;                            // of a kernel of NCCL's, in operations back to back
-    PerProtocol<SimTime> unit_cost;            // of an SM, to signal and await a unit; no other one overlaps it
-    double receive_share{};                    // a receive that sends nothing on, as a share of a send
-    std::array<double, 3> tree_fan_cost{1, 1, 1};         // of an SM that serves 1, 2, 3 tree neighbours at once
-    PerProtocol<double> transfer_share{{1, 1, 1}};        // of the channel rate, for a send beside a receive
-    std::uint32_t sms{};                       // streaming multiprocessors that kernels can use
+    PerProtocol<BytesPerSecond> channel_rate;       // data that the one SM of a channel can receive, reduce and send
+    SimTime launch;                                 // of a kernel of NCCL's, in operations back to back
+    PerProtocol<SimTime> unit_cost;                 // of an SM, to signal and await a unit; no other one overlaps it
+    double receive_share{};                         // a receive that sends nothing on, as a share of a send
+    std::array<double, 3> tree_fan_cost{1, 1, 1};   // of an SM that serves 1, 2, 3 tree neighbours at once
+    PerProtocol<double> transfer_share{{1, 1, 1}};  // of the channel rate, for a send beside a receive
+    std::uint32_t sms{};                            // streaming multiprocessors that kernels can use
 };
 
 struct NvLink {
@@ -296,6 +297,54 @@ struct Link {  // one direction
     BytesPerSecond rate;
 };
 
+// All devices of a cluster by number. Instances of one kind in a row are kept once: memory follows the kinds.
+class DeviceTable {
+public:
+    Device operator[](DeviceId id) const;
+    std::size_t size() const { return size_; }
+    void add(Device device);
+    // `count` sets like the last `each` devices: the set before the first of them is the last one added. Each is of the
+    // instance `apart` after that of the set before.
+    void repeat(std::uint32_t each, std::uint32_t count, std::uint32_t apart);
+
+private:
+    struct Run {
+        std::uint32_t first{}, each{1}, row{}, apart{};  // its first device, of a set, in rows_
+    };
+    std::vector<Device> rows_;
+    std::vector<Run> runs_;
+    std::uint32_t size_ = 0;
+};
+
+// All links likewise.
+class LinkTable {
+public:
+    Link operator[](LinkId id) const;
+    std::size_t size() const { return size_; }
+    void add(const Link& link);
+    // `count` sets like the last `each` links. What is between devices of the set before is so between those `apart`
+    // after them; an NVSwitch, from `first_nvswitch` on, is the next one after each `together` sets; what comes after
+    // the `nvswitches` is above all sets.
+    struct Repeat {
+        std::uint32_t each{}, count{}, apart{};
+        std::uint32_t first_nvswitch{}, nvswitches{}, together{};
+    };
+    void repeat(const Repeat& sets);
+    void scale(LinkId link, double fraction);         // its rate
+    std::map<LinkKind, std::uint32_t> kinds() const;  // how many there are
+
+private:
+    struct Run {
+        std::uint32_t first{}, row{};
+        Repeat sets;
+    };
+    static DeviceId shifted(DeviceId end, const Repeat& sets, std::uint32_t set);
+    std::vector<Link> rows_;
+    std::vector<Run> runs_;
+    std::map<std::uint32_t, double> scaled_;
+    std::uint32_t size_ = 0;
+};
+
 // The links that a transfer takes, each with its share of the bytes; one that is spread over four NICs has 1/4 on each.
 struct RouteLink {
     LinkId link;
@@ -324,8 +373,8 @@ class GraphRoutes;
 class Topology {
 public:
     Cluster cluster;
-    Column<DeviceId, Device> devices;
-    Column<LinkId, Link> links;
+    DeviceTable devices;
+    LinkTable links;
     Column<InstanceId, InstanceBlock> instances;
     Column<DomainId, InstanceId> first_instance;  // of a domain
 
@@ -391,7 +440,7 @@ private:
     std::vector<std::vector<std::vector<std::vector<std::uint32_t>>>> paths_;
     std::uint32_t first_nvswitch_{};
     Column<InstanceId, std::uint8_t> has_nic_fault_;
-    Column<LinkId, std::uint8_t> at_fault_;                  // works at a part of its rate
+    std::set<LinkId> at_fault_;                              // work at a part of their rate
     std::vector<std::vector<std::uint32_t>> parent_;         // of a layer, of a child: the switch above it
     std::vector<std::uint32_t> first_rail_leaf_;             // of a set of rail-optimised leaves; empty: there are none
     std::vector<std::vector<std::uint32_t>> switch_device_;  // of a layer, of a switch

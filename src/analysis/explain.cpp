@@ -60,8 +60,8 @@ CallFinding explain_call(const Topology& topology, const Prediction& prediction,
     const auto holder = std::max_element(stage.held.begin(), stage.held.end(),
                                          [](const auto& a, const auto& b) { return a.second < b.second; });
     const auto& stands_for = prediction.lowered.stands_for;
-    const ResourceId held = holder->first == kOwnLimit || stands_for.empty() ? holder->first
-                                                                             : stands_for[holder->first.value];
+    const ResourceId held =
+        holder->first == kOwnLimit || stands_for.empty() ? holder->first : stands_for[holder->first.value];
     if (held != kOwnLimit) finding.busiest = resource_name(topology, held);
     if (finding.working < predicted.time() - finding.working)
         finding.limited_by = "latency";
@@ -73,29 +73,27 @@ CallFinding explain_call(const Topology& topology, const Prediction& prediction,
 }
 
 std::vector<LinkFinding> explain_links(const Topology& topology, const Prediction& prediction) {
-    Column<LinkId, double> bytes;
-    bytes.rows.resize(topology.links.size());
+    std::map<LinkId, double> bytes;
     const System& system = prediction.lowered.system;
     const auto& stands_for = prediction.lowered.stands_for;
     for (std::uint32_t i = 0; i < system.activities(); ++i)
         for (const auto& [resource, weight] : system.uses.of(i)) {
             const ResourceId shown = stands_for.empty() ? resource : stands_for[resource.value];
-            if (shown.value < topology.links.size())
-                bytes[LinkId{shown.value}] += weight * system.work[ActivityId{i}];
+            if (shown.value < topology.links.size()) bytes[LinkId{shown.value}] += weight * system.work[ActivityId{i}];
         }
 
     std::map<LinkKind, LinkFinding> of_kind;
+    for (const auto& [kind, links] : topology.links.kinds()) of_kind[kind].links = links;
     std::map<LinkKind, double> most;
     const double run = seconds(prediction.end);
-    for (std::uint32_t i = 0; i < topology.links.size(); ++i) {
-        const Link& link = topology.links[LinkId{i}];
+    for (const auto& [id, carried] : bytes) {
+        const Link link = topology.links[id];
         LinkFinding& finding = of_kind[link.kind];
-        ++finding.links;
-        const double busy = bytes[LinkId{i}] / link.rate.value;
+        const double busy = carried / link.rate.value;
         if (!(busy > most[link.kind])) continue;  // 0 / 0 of a link that is down is neither
         most[link.kind] = busy;
-        finding.busiest = topology.name(LinkId{i});
-        finding.bytes = bytes[LinkId{i}];
+        finding.busiest = topology.name(id);
+        finding.bytes = carried;
         finding.utilisation = run > 0 ? busy / run : 0;
     }
     std::vector<LinkFinding> findings;

@@ -31,7 +31,8 @@ bool of_network(const Topology& topology, LinkId link) {
 }  // namespace
 
 LinkMap::LinkMap(const Topology& topology, SystemBuilder& builder, bool gpu_parts) : topology_(topology) {
-    for (const Link& link : topology.links.rows) builder.add_resource(link.rate.value);
+    for (std::uint32_t l = 0; l < topology.links.size(); ++l)
+        builder.add_resource(topology.links[LinkId{l}].rate.value);
     if (!gpu_parts) return;
     for (std::size_t i = 0; i < topology.devices.size() * kGpuParts; ++i) builder.add_resource(1);  // seconds a second
 }

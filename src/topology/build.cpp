@@ -51,7 +51,9 @@ private:
     void join(DeviceId a, DeviceId b, LinkKind kind, BytesPerSecond rate);
     void count_devices();
     void add_devices(InstanceId instance);
+    void add_devices_of_all();
     void add_links(InstanceId instance);
+    void add_links_of_all();
     void add_network();
     std::uint32_t add_rail_leaves();
     std::vector<double> rates_into(std::uint32_t layer) const;
@@ -64,7 +66,7 @@ private:
 };
 
 DeviceId TopologyBuilder::add(DeviceKind kind, InstanceId instance, std::uint32_t index) {
-    net_.devices.rows.push_back({kind, instance, index});
+    net_.devices.add({kind, instance, index});
     return {static_cast<std::uint32_t>(net_.devices.size() - 1)};
 }
 
@@ -75,8 +77,8 @@ std::vector<DeviceId> TopologyBuilder::add_all(DeviceKind kind, InstanceId insta
 }
 
 void TopologyBuilder::join(DeviceId a, DeviceId b, LinkKind kind, BytesPerSecond rate) {
-    net_.links.rows.push_back({a, b, kind, rate});
-    net_.links.rows.push_back({b, a, kind, rate});
+    net_.links.add({a, b, kind, rate});
+    net_.links.add({b, a, kind, rate});
 }
 
 // Which instances and domains there are.
@@ -98,6 +100,27 @@ void TopologyBuilder::add_devices(InstanceId instance) {
     add_all(DeviceKind::nic, instance, type.nics);
     add_all(DeviceKind::pcie_switch, instance, static_cast<std::uint32_t>(type.switches.size()));
     add_all(DeviceKind::numa, instance, numa_nodes(type));
+}
+
+// Of each block's first instance; the others are like it.
+void TopologyBuilder::add_devices_of_all() {
+    for (std::uint32_t i = 0; i < net_.instances.size();) {
+        const std::uint32_t first = i, block = net_.instances[InstanceId{first}].block;
+        add_devices(InstanceId{first});
+        const std::uint32_t device = net_.instances[InstanceId{first}].device;
+        const auto each = static_cast<std::uint32_t>(net_.devices.size()) - device;
+        for (++i; i < net_.instances.size() && net_.instances[InstanceId{i}].block == block; ++i)
+            net_.instances[InstanceId{i}].device = device + (i - first) * each;
+        net_.devices.repeat(each, i - first - 1, 1);
+    }
+    net_.first_nvswitch_ = static_cast<std::uint32_t>(net_.devices.size());
+    std::uint32_t domain = 0;
+    for (const DomainBlock& block : net_.cluster.blocks) {
+        if (block.count == 0) continue;
+        add(DeviceKind::nvswitch, net_.first_instance[DomainId{domain}], 0);
+        net_.devices.repeat(1, block.count - 1, block.type.instances);
+        domain += block.count;
+    }
 }
 
 void TopologyBuilder::add_links(InstanceId instance) {
@@ -128,6 +151,27 @@ void TopologyBuilder::add_links(InstanceId instance) {
     }
 }
 
+// Where instances hang on switches each has links of its own; else they are like those of their block's first.
+void TopologyBuilder::add_links_of_all() {
+    const bool own = !net_.cluster.network.layers.empty();
+    for (std::uint32_t i = 0; i < net_.instances.size();) {
+        const std::uint32_t first = i, block = net_.instances[InstanceId{first}].block;
+        add_links(InstanceId{first});
+        const std::uint32_t link = net_.instances[InstanceId{first}].link;
+        const auto each = static_cast<std::uint32_t>(net_.links.size()) - link;
+        for (++i; i < net_.instances.size() && net_.instances[InstanceId{i}].block == block && !own; ++i)
+            net_.instances[InstanceId{i}].link = link + (i - first) * each;
+        if (own) continue;
+        const std::uint32_t next = std::min(first + 1, i - 1);
+        net_.links.repeat({.each = each,
+                           .count = i - first - 1,
+                           .apart = net_.instances[InstanceId{next}].device - net_.instances[InstanceId{first}].device,
+                           .first_nvswitch = net_.first_nvswitch_,
+                           .nvswitches = net_.domains(),
+                           .together = net_.cluster.blocks[block].type.instances});
+    }
+}
+
 // The switches of each layer and the fabric; their links follow those of the instances.
 void TopologyBuilder::add_network() {
     auto below = static_cast<std::uint32_t>(net_.instances.size());
@@ -140,7 +184,7 @@ void TopologyBuilder::add_network() {
             net_.switch_device_.back().push_back(add(DeviceKind::network_switch, InstanceId{l}, s).value);
     }
     const DeviceId fabric = add(DeviceKind::fabric, InstanceId{0}, 0);
-    for (std::uint32_t i = 0; i < net_.instances.size(); ++i) add_links(InstanceId{i});
+    add_links_of_all();
 
     for (std::uint32_t l = 0; l < net_.cluster.network.layers.size(); ++l) {
         const NetworkLayer& layer = net_.cluster.network.layers[l];
@@ -191,7 +235,6 @@ std::vector<double> TopologyBuilder::rates_into(std::uint32_t layer) const {
 
 void TopologyBuilder::break_what_is_broken() {
     net_.has_nic_fault_.rows.assign(net_.instances.size(), 0);
-    net_.at_fault_.rows.assign(net_.links.size(), 0);
     for (const Fault& fault : net_.cluster.faults) {
         const DeviceId broken = net_.device(fault.kind, InstanceId{fault.instance}, fault.index);
         if (broken.value >= net_.devices.size())
@@ -201,10 +244,10 @@ void TopologyBuilder::break_what_is_broken() {
                                .expected = "a fault must name a device that the cluster has",
                                .found = fmt::format("{} {} of {}", name(fault.kind), fault.index, fault.instance)}});
         for (std::uint32_t i = 0; i < net_.links.size(); ++i) {
-            Link& link = net_.links[LinkId{i}];
+            const Link link = net_.links[LinkId{i}];
             if (link.from != broken && link.to != broken) continue;
-            link.rate.value *= fault.fraction;
-            net_.at_fault_[LinkId{i}] = 1;
+            net_.links.scale(LinkId{i}, fault.fraction);
+            net_.at_fault_.insert(LinkId{i});
         }
         if (fault.kind == DeviceKind::nic) net_.has_nic_fault_[InstanceId{fault.instance}] = 1;
     }
@@ -219,9 +262,7 @@ void TopologyBuilder::find_paths() {
 
 Topology TopologyBuilder::build() && {
     count_devices();
-    for (std::uint32_t i = 0; i < net_.instances.size(); ++i) add_devices(InstanceId{i});
-    net_.first_nvswitch_ = static_cast<std::uint32_t>(net_.devices.size());
-    for (const InstanceId first : net_.first_instance.rows) add(DeviceKind::nvswitch, first, 0);
+    add_devices_of_all();
     add_network();
     break_what_is_broken();
     find_paths();

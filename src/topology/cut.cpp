@@ -45,7 +45,8 @@ BytesPerSecond out_of_graph(const Topology& net, DomainId domain) {
     };
     FlowGraph graph(2);
     Capacity all = 0;
-    for (const Link& link : net.links.rows) {
+    for (std::uint32_t l = 0; l < net.links.size(); ++l) {
+        const Link link = net.links[LinkId{l}];
         if (!own[link.from.value] || (!own[link.to.value] && link.kind != LinkKind::network)) continue;
         join(graph, at(link.from), at(link.to), static_cast<Capacity>(link.rate.value));
         all += static_cast<Capacity>(link.rate.value);
@@ -71,7 +72,8 @@ BytesPerSecond cut(const Topology& topology, const std::vector<DeviceId>& from, 
     const std::size_t sink = source + 1;
     FlowGraph graph(sink + 1);
     Capacity all = 0;
-    for (const Link& link : topology.links.rows) {
+    for (std::uint32_t l = 0; l < topology.links.size(); ++l) {
+        const Link link = topology.links[LinkId{l}];
         const auto capacity = static_cast<Capacity>(link.rate.value);
         join(graph, link.from.value, link.to.value, capacity);
         all += capacity;

@@ -82,7 +82,7 @@ void GraphTopologyBuilder::add_devices() {
     for (const FreeGraph::Device& device : graph_.devices) {
         const bool free = device.kind == DeviceKind::nvswitch || device.kind == DeviceKind::network_switch;
         const std::uint32_t machine = free ? 0 : device.machine;
-        net_.devices.rows.push_back({device.kind, InstanceId{machine}, count[{device.kind, machine}]++});
+        net_.devices.add({device.kind, InstanceId{machine}, count[{device.kind, machine}]++});
     }
 }
 
@@ -107,8 +107,8 @@ void GraphTopologyBuilder::add_links() {
         const std::uint32_t apart = link.kind == LinkKind::network ? link.count : 1;
         if (apart == 1) rate.value *= link.count;
         for (std::uint32_t i = 0; i < apart; ++i) {
-            net_.links.rows.push_back({DeviceId{link.from}, DeviceId{link.to}, link.kind, rate});
-            net_.links.rows.push_back({DeviceId{link.to}, DeviceId{link.from}, link.kind, rate});
+            net_.links.add({DeviceId{link.from}, DeviceId{link.to}, link.kind, rate});
+            net_.links.add({DeviceId{link.to}, DeviceId{link.from}, link.kind, rate});
         }
     }
 }
@@ -161,8 +161,9 @@ void GraphTopologyBuilder::break_what_is_broken(const GraphRoutes& routes) {
                                .pointer = "",
                                .expected = "a fault must name a device that the cluster has",
                                .found = fmt::format("{} {} of {}", name(fault.kind), fault.index, fault.instance)}});
-        for (Link& link : net_.links.rows)
-            if (link.from == *broken || link.to == *broken) link.rate.value *= fault.fraction;
+        for (std::uint32_t l = 0; l < net_.links.size(); ++l)
+            if (const Link link = net_.links[LinkId{l}]; link.from == *broken || link.to == *broken)
+                net_.links.scale(LinkId{l}, fault.fraction);
     }
 }
 

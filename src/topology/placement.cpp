@@ -23,6 +23,7 @@ std::uint64_t draw(std::uint64_t& state, std::uint64_t bound) {
 Placement on_domains(const Topology& topology, const std::vector<DomainId>& order, std::uint32_t gpus,
                      std::uint32_t per_domain) {
     Placement all;
+    all.reserve(topology.gpus());
     for (const DomainId domain : order) {
         const std::uint32_t there = topology.type_of(domain).gpus();
         if (per_domain > there)
@@ -117,18 +118,20 @@ Placement placement_on(const Topology& topology, const std::vector<InstanceId>& 
 }
 
 PlacementSpread spread_of(const Topology& topology, const Placement& placement) {
-    std::set<InstanceId> instances;
-    std::set<DomainId> domains;
+    std::vector<bool> instances(topology.instances.size()), domains(topology.domains());
     std::set<std::uint32_t> leaves;
     for (const GpuPlace& gpu : placement) {
         const InstanceId instance = topology.instance_of(gpu);
-        instances.insert(instance);
-        domains.insert(gpu.domain);
+        if (instances[instance.value]) continue;
+        instances[instance.value] = domains[gpu.domain.value] = true;
         leaves.insert(topology.leaf_of(instance));
     }
+    const auto count = [](const std::vector<bool>& seen) {
+        return static_cast<std::uint32_t>(std::count(seen.begin(), seen.end(), true));
+    };
     return {.gpus = static_cast<std::uint32_t>(placement.size()),
-            .instances = static_cast<std::uint32_t>(instances.size()),
-            .domains = static_cast<std::uint32_t>(domains.size()),
+            .instances = count(instances),
+            .domains = count(domains),
             .leaves = static_cast<std::uint32_t>(leaves.size())};
 }
 

@@ -113,7 +113,7 @@ std::vector<Topology::NicShare> Topology::nics_for(InstanceId instance, std::uin
     std::vector<NicShare> nics;
     for (std::uint32_t rail = 0; rail < type.rails; ++rail) {
         std::uint32_t nic = group * type.rails + rail;
-        if (policy == RailPolicy::neighbour && at_fault_[network_link(instance, nic, true)])
+        if (policy == RailPolicy::neighbour && at_fault_.contains(network_link(instance, nic, true)))
             nic = (nic + 1) % type.nics;
         nics.push_back({nic, 1.0 / type.rails});
     }

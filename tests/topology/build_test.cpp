@@ -24,7 +24,7 @@ std::string refusal(const Cluster& cluster) {
 TEST_CASE("two p5 instances have the published devices and rates") {
     const Topology net = build_topology(Catalogue::shipped().cluster("p5.48xlarge:2"));
     std::map<DeviceKind, int> devices;
-    for (const Device& device : net.devices.rows) ++devices[device.kind];
+    for (std::uint32_t d = 0; d < net.devices.size(); ++d) ++devices[net.devices[DeviceId{d}].kind];
     CHECK(devices == std::map<DeviceKind, int>{{DeviceKind::gpu, 16},
                                                {DeviceKind::nvswitch, 2},
                                                {DeviceKind::pcie_switch, 16},
@@ -32,7 +32,10 @@ TEST_CASE("two p5 instances have the published devices and rates") {
                                                {DeviceKind::numa, 4},
                                                {DeviceKind::fabric, 1}});
     std::map<LinkKind, double> rate;  // both directions of both instances
-    for (const Link& link : net.links.rows) rate[link.kind] += link.rate.value;
+    for (std::uint32_t l = 0; l < net.links.size(); ++l) {
+        const Link link = net.links[LinkId{l}];
+        rate[link.kind] += link.rate.value;
+    }
     const InstanceType& type = net.cluster.blocks[0].type.instance;
     CHECK(type.nic->rate.value * type.nics * 8 == 3.2e12);  // 3.2 Tb/s of EFA
     CHECK(type.nvlink->rate == 450_GBps);
@@ -132,6 +135,37 @@ TEST_CASE("instances of different kinds make one cluster, and a ring passes thro
     CHECK(group.parts.size() == 4);
     const GroupRings rings = rings_of(net, group);
     for (const RingSearch& search : rings.of_part) CHECK(search.paths.size() == 8);
+}
+
+// Below a switch each instance has links of its own, without one those of its kind: the same but for what is above.
+TEST_CASE("links kept once for a kind are those of each instance") {
+    const Catalogue catalogue = Catalogue::shipped();
+    Cluster mixed = catalogue.cluster("p5.48xlarge:2");
+    for (const char* more : {"u-p6e-gb200x36:2", "p5.48xlarge:3"})
+        mixed.blocks.push_back(catalogue.cluster(more).blocks[0]);
+    for (Cluster cluster : {catalogue.cluster("p5en.48xlarge:5"), catalogue.cluster("u-p6e-gb200x72:3"), mixed}) {
+        const Topology once = build_topology(cluster);
+        std::uint32_t instances = 0;
+        for (const DomainBlock& block : cluster.blocks) instances += block.count * block.type.instances;
+        cluster.network.layers.push_back({.name = "leaf", .children = instances});
+        const Topology each = build_topology(cluster);
+        INFO(cluster.name);
+        REQUIRE(each.links.size() == once.links.size() + 2);
+        REQUIRE(each.devices.size() == once.devices.size() + 1);
+        bool same = true;
+        for (std::uint32_t l = 0; l < once.links.size(); ++l) {
+            const Link a = once.links[LinkId{l}], b = each.links[LinkId{l}];
+            const auto alike = [&](DeviceId x, DeviceId y) {
+                return x == y || (once.devices[x].kind == DeviceKind::fabric &&
+                                  each.devices[y].kind == DeviceKind::network_switch);
+            };
+            same = same && alike(a.from, b.from) && alike(a.to, b.to) && a.kind == b.kind && a.rate == b.rate;
+        }
+        CHECK(same);
+        for (std::uint32_t d = 0; d + 1 < once.devices.size(); ++d)
+            same = same && once.name(DeviceId{d}) == each.name(DeviceId{d});
+        CHECK(same);
+    }
 }
 
 }  // namespace fmsim
