@@ -45,6 +45,7 @@ public:
     std::uint32_t per_loop(std::uint32_t hop) const { return per_loop_[hop]; }
     double chunks_a_loop(std::uint32_t hop) const { return chunks_[hop]; }
     bool is_ring() const { return ring_steps_ > 0; }
+    std::uint32_t ring_steps() const { return ring_steps_; }
     // How many transfers come before a hop's first one, one after another: hops of equal depth flow at the same time.
     // Of a ring 0: all its hops flow all the time.
     std::uint32_t depth(std::uint32_t hop) const { return is_ring() ? 0 : depth_[hop]; }
@@ -58,12 +59,18 @@ public:
 
     template <class Visit>
     void each(Visit visit) const {
-        if (ring_steps_ > 0)
-            each_of_ring(visit);
-        else
-            for (const Kept& one : kept_)
-                visit(Move{one.at, one.chunks,
-                           std::span(refs_).subspan(one.first_need, one.first_passed_on - one.first_need)});
+        for (std::uint32_t step = 0; step < ring_steps_; ++step) each_of_step(step, visit);
+        for (const Kept& one : kept_)
+            visit(Move{one.at, one.chunks,
+                       std::span(refs_).subspan(one.first_need, one.first_passed_on - one.first_need)});
+    }
+    // Of a ring: a transfer of each hop.
+    template <class Visit>
+    void each_of_step(std::uint32_t step, Visit visit) const {
+        for (std::uint32_t hop = 0; hop < ring_hops_; ++hop) {
+            const TransferRef before{(hop + ring_hops_ - 1) % ring_hops_, step - 1};
+            visit(Move{{hop, step}, 1, std::span(&before, step > 0 ? 1 : 0)});
+        }
     }
 
     // The transfers that pass on what `at` has brought: they free the receiver's buffer.
@@ -83,15 +90,6 @@ private:
         double chunks{};
         std::size_t first_need{}, first_passed_on{}, end{};
     };
-
-    template <class Visit>
-    void each_of_ring(Visit& visit) const {
-        for (std::uint32_t step = 0; step < ring_steps_; ++step)
-            for (std::uint32_t hop = 0; hop < ring_hops_; ++hop) {
-                const TransferRef before{(hop + ring_hops_ - 1) % ring_hops_, step - 1};
-                visit(Move{{hop, step}, 1, std::span(&before, step > 0 ? 1 : 0)});
-            }
-    }
 
     void keep(const Pattern& pattern) {
         std::vector<TransferRef> at;

@@ -25,8 +25,8 @@ class Lowering {
 public:
     Lowering(const Topology& topology, Fidelity fidelity, bool exchanges)
         : topology_(topology), fidelity_(fidelity), map_(topology, builder_, exchanges) {}
-    Lowering(const Topology& topology, bool exchanges, const LinkClasses& classes)
-        : topology_(topology), fidelity_(Fidelity::stream), map_(topology, builder_, exchanges, classes) {}
+    Lowering(const Topology& topology, Fidelity fidelity, bool exchanges, const LinkClasses& classes)
+        : topology_(topology), fidelity_(fidelity), map_(topology, builder_, exchanges, classes) {}
     void add_step(const Step& step);
     Lowered finish() &&;
 
@@ -150,8 +150,10 @@ void Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOn
 void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed) {
     const Pipeline pipe = pipeline_of(schedule, schedule.channels[c], placed, placed.hops.size());
     std::vector<std::vector<Use>> uses(placed.hops.size());
-    for (std::size_t h = 0; h < uses.size(); ++h)
+    for (std::size_t h = 0; h < uses.size(); ++h) {
         for (const auto& [link, share] : placed.hops[h].route) uses[h].push_back({ResourceId{link.value}, share});
+        uses[h] = map_.uses(uses[h], copies_);
+    }
 
     const auto last = walk<ActivityId>(pipe, [&](const Cell& cell, std::span<const After<ActivityId>> waits) {
         const HopOnLinks& hop = placed.hops[cell.hop];
@@ -265,8 +267,9 @@ Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fi
     return std::move(lowering).finish();
 }
 
-Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes) {
-    Lowering lowering(topology, has_exchange(steps), classes);
+Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes,
+                     Fidelity fidelity) {
+    Lowering lowering(topology, fidelity, has_exchange(steps), classes);
     for (const Step& step : steps) lowering.add_step(step);
     return std::move(lowering).finish();
 }

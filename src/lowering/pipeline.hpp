@@ -22,6 +22,7 @@
 #include <cassert>
 #include <cstdint>
 #include <deque>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -79,7 +80,8 @@ public:
 
 private:
     static constexpr bool kSkips = std::is_same_v<Value, SimTime>;
-    static constexpr std::size_t kLongestPeriod = 8;  // loops; longer ones are walked through
+    static constexpr std::size_t kLongestPeriod = 8;         // loops; longer ones are walked through
+    static constexpr std::uint32_t kLongestStepPeriod = 64;  // steps of a ring
 
     // The last cell made at each stage of a lane.
     struct Last {
@@ -87,6 +89,7 @@ private:
         Value cell{};
     };
 
+    void walk_loop();
     void transfer(const Move& move);
     void copy(const Move& move, std::uint32_t unit);
     void flight(const Move& move, std::uint32_t message, double data);
@@ -94,6 +97,7 @@ private:
     void wait_for_receiver(const Move& move, std::uint32_t unit);
     void wait_for_own_buffer(const Move& move, std::uint32_t message);
     Value add(std::uint32_t hop, Stage stage, double data, double chunks, Last& last);
+    std::uint32_t skip_steps(std::uint32_t step);
     void skip_repeats();
     std::int64_t skip(std::uint32_t d, std::int64_t most);
     void shift(const std::vector<std::int64_t>& steps, std::int64_t times);
@@ -135,6 +139,8 @@ private:
     std::vector<After<Value>> waits_;
     std::vector<std::uint32_t> walked_;              // the loops walked
     std::deque<std::vector<std::int64_t>> earlier_;  // states after the latest loops, all of one cut
+    std::vector<std::int64_t> then_;                 // of a ring: the state after an earlier step of the loop
+    std::uint32_t then_step_ = 0, next_then_ = 0;    // that step, and the next to keep
     bool probing_ = false;
     std::size_t next_probe_ = 0;  // not before so many loops have been walked
 };
@@ -163,7 +169,7 @@ template <class Value, class Make>
 std::vector<After<Value>> PipelineWalk<Value, Make>::run() {
     for (std::uint32_t next = 0; next < pipe_.loops.size(); next = walked_.back() + 1) {
         walked_.push_back(next);
-        order_.each([this](const Move& move) { transfer(move); });
+        walk_loop();
         if constexpr (kSkips) skip_repeats();
     }
     std::vector<After<Value>> end;
@@ -172,6 +178,56 @@ std::vector<After<Value>> PipelineWalk<Value, Make>::run() {
         if (last.any) end.push_back({last.cell, hop.latency + hop.drain});
     }
     return end;
+}
+
+template <class Value, class Make>
+void PipelineWalk<Value, Make>::walk_loop() {
+    if (!order_.is_ring()) {
+        order_.each([this](const Move& move) { transfer(move); });
+        return;
+    }
+    then_.clear();
+    next_then_ = 2 * window_.front();  // by then no step waits for the loop before
+    for (std::uint32_t step = 0; step < order_.ring_steps(); ++step) {
+        order_.each_of_step(step, [this](const Move& move) { transfer(move); });
+        if constexpr (kSkips) step += skip_steps(step);
+    }
+}
+
+// A ring's steps repeat as loops do, and each waits for the same as the one before: once all values are later by the
+// same time than some steps ago they stay so to the end of the loop. Looked for after 2, 4, 8, ... windows. Gives how
+// many steps it has skipped: whole windows, so that each value stays in its slot.
+template <class Value, class Make>
+std::uint32_t PipelineWalk<Value, Make>::skip_steps(std::uint32_t step) {
+    const std::uint32_t window = window_.front(), left = order_.ring_steps() - 1 - step;
+    if (left < window) return 0;
+    if (step == next_then_) {
+        then_ = state();
+        then_step_ = step;
+        next_then_ *= 2;
+        return 0;
+    }
+    const std::uint32_t ago = step - then_step_;
+    if (then_.empty() || ago > kLongestStepPeriod) return 0;
+    std::size_t i = 0;
+    std::int64_t later = 0;
+    bool same = true;
+    each_value([&](const Value& value) {
+        if (i == 0) later = value.fs - then_[0];
+        return same = value.fs - then_[i++] == later;
+    });
+    const std::uint32_t unit = std::lcm(ago, window), units = left / unit;
+    if (!same || units == 0) return 0;
+    const std::int64_t times = std::int64_t{units} * (unit / ago);
+    if (later > 0 && times > SimTime::max().fs / 2 / later) throw LimitReached("a run of more than 2.56 hours");
+    each_value([&](Value& value) {
+        value.fs += times * later;
+        return true;
+    });
+    for (std::uint64_t& made : made_) made += units * unit;
+    then_.clear();
+    next_then_ = 0;
+    return units * unit;
 }
 
 template <class Value, class Make>
@@ -251,7 +307,8 @@ Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double data
     return last.cell;
 }
 
-// All that the next loops can depend on: the values kept, the latest last, and the last cells of the lanes.
+// All that the next loops can depend on: the values kept, the latest last, and the last cells of the lanes; until
+// `visit` gives false.
 template <class Value, class Make>
 template <class Visit>
 void PipelineWalk<Value, Make>::each_value(Visit visit) {
@@ -259,18 +316,24 @@ void PipelineWalk<Value, Make>::each_value(Visit visit) {
     for (std::uint32_t hop = 0; hop < pipe_.hops.size(); ++hop) {
         const bool flies = pipe_.hops[hop].leaves_domain;
         for (std::uint64_t n = made_[hop] - window_[hop]; n < made_[hop]; ++n) {
-            for (std::uint32_t u = 0; u < units; ++u) visit(kept_[slot(hop, n, Stage::copy, u)]);
-            for (std::uint32_t m = 0; flies && m < messages; ++m) visit(kept_[slot(hop, n, Stage::flight, m)]);
+            for (std::uint32_t u = 0; u < units; ++u)
+                if (!visit(kept_[slot(hop, n, Stage::copy, u)])) return;
+            for (std::uint32_t m = 0; flies && m < messages; ++m)
+                if (!visit(kept_[slot(hop, n, Stage::flight, m)])) return;
         }
     }
     for (auto* lasts : {&last_copy_, &last_flight_})
-        for (Last& last : *lasts) visit(last.cell);
+        for (Last& last : *lasts)
+            if (last.any && !visit(last.cell)) return;
 }
 
 template <class Value, class Make>
 std::vector<std::int64_t> PipelineWalk<Value, Make>::state() {
     std::vector<std::int64_t> all;
-    each_value([&](const Value& value) { all.push_back(value.fs); });
+    each_value([&](const Value& value) {
+        all.push_back(value.fs);
+        return true;
+    });
     return all;
 }
 
@@ -335,7 +398,10 @@ std::int64_t PipelineWalk<Value, Make>::skip(std::uint32_t d, std::int64_t most)
 template <class Value, class Make>
 void PipelineWalk<Value, Make>::shift(const std::vector<std::int64_t>& steps, std::int64_t times) {
     std::size_t i = 0;
-    each_value([&](Value& value) { value.fs += times * steps[i++]; });
+    each_value([&](Value& value) {
+        value.fs += times * steps[i++];
+        return true;
+    });
 }
 
 // Whether d more loops add the steps; leaves everything as it was.
@@ -348,7 +414,7 @@ bool PipelineWalk<Value, Make>::lands_on(std::uint32_t d, const std::vector<std:
     probing_ = true;
     for (std::uint32_t i = 0; i < d; ++i) {
         walked_.push_back(walked_.back());
-        order_.each([this](const Move& move) { transfer(move); });
+        walk_loop();
     }
     const std::vector<std::int64_t> to = state();
     probing_ = false;

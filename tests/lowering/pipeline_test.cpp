@@ -122,4 +122,26 @@ TEST_CASE("a lone channel's chunks end exactly when the recurrence says, repeats
     CHECK(run(lowered.system).end == solo.makespan);
 }
 
+TEST_CASE("a long ring's steps are skipped and its chunks end at the same moment") {
+    const auto slices = GENERATE(1u, 2u);
+    const auto instances = GENERATE(8u, 24u);
+    const auto size = GENERATE(Bytes{1}, Bytes{999'983}, Bytes{8 << 20});
+    const auto buffer = GENERATE(Bytes{1 << 24}, Bytes{1 << 17});  // of the second several loops
+    const Topology net = build_topology(toy::cluster({.instances = instances,
+                                                      .gpus = 4,
+                                                      .nvlink = 9_GBps,
+                                                      .nic = 2_GBps,
+                                                      .nvlink_latency = 1_us,
+                                                      .nic_latency = 7_us}));
+    const Nccl nccl = toy::nccl(slices);
+    const Group group = toy::everyone(net);
+    const Schedule schedule = toy::plan(
+        "Ring", Collective::all_reduce, net, group,
+        {.size = size, .protocol = Protocol::simple, .channels = 1, .shape = &nccl.shape, .simple_buffer = buffer});
+    const SoloRun solo = solo_run(schedule, schedule.channels[0], place(net, group, schedule)[0]);
+    const Step step{.after = {}, .not_before = {}, .takes = {}, .schedule = &schedule, .group = &group};
+    const Lowered lowered = lower(net, std::span(&step, 1), Fidelity::chunk);
+    CHECK(run(lowered.system).end == solo.makespan);
+}
+
 }  // namespace fmsim
