@@ -60,7 +60,7 @@ struct StepSpan {
 };
 
 struct Lowered {
-    System system;  // resource i is link i of the topology; those beyond are parts of GPUs
+    System system;                       // resource i is link i of the topology; those beyond are parts of GPUs
     std::vector<ResourceId> stands_for;  // folded: of each resource, the first of its class; else empty
     Column<ActivityId, Origin> origin;
     std::vector<StepSpan> steps;
@@ -69,8 +69,9 @@ struct Lowered {
 // Throws LimitReached when `chunk` would need more activities than memory holds, and Infeasible when a schedule needs a
 // link that is down.
 Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fidelity);
-// Folded, in `stream`: one resource a class.
-Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes);
+// Folded: one resource a class. In `chunk` the members of a class must do the same at every moment.
+Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes,
+                     Fidelity fidelity);
 
 // A resource's name and kind, links and parts of GPUs alike: "p5.48xlarge[0]/gpu3 proxy", "proxy".
 std::string resource_name(const Topology& topology, ResourceId resource);

@@ -23,7 +23,7 @@ namespace fmsim {
 struct PredictOptions {
     Fidelity fidelity = Fidelity::stream;
     Pins pins;
-    bool fold = true;    // in `stream`: what behaves alike is simulated once (docs/models/folding.md)
+    bool fold = true;    // what behaves alike is simulated once (docs/models/folding.md)
     double stretch = 1;  // of all bytes: a check of how much a prediction moves when they hardly do
 };
 

@@ -55,11 +55,17 @@ Group group_of(const Placement& placement) {
             group.parts.back().positions.push_back(position);
             continue;
         }
-        const auto [known, fresh] = part.try_emplace(domain.value, static_cast<std::uint32_t>(group.parts.size()));
-        if (fresh) group.parts.push_back({domain, {}});
-        group.parts[known->second].positions.push_back(position);
+        // As long as they come in order none has come before.
+        const bool in_order = part.empty() && (group.parts.empty() || group.parts.back().domain < domain);
+        if (!in_order && part.empty())
+            for (std::uint32_t p = 0; p < group.parts.size(); ++p) part.emplace(group.parts[p].domain.value, p);
+        std::uint32_t its = static_cast<std::uint32_t>(group.parts.size());
+        if (!in_order) its = part.try_emplace(domain.value, its).first->second;
+        if (its == group.parts.size()) group.parts.push_back({domain, {}});
+        group.parts[its].positions.push_back(position);
     }
     for (Group::Part& one : group.parts) {
+        if (one.positions.size() == 1) continue;
         std::sort(one.positions.begin(), one.positions.end(),
                   [&](std::uint32_t a, std::uint32_t b) { return placement[a].gpu < placement[b].gpu; });
         for (std::size_t i = 1; i < one.positions.size(); ++i)

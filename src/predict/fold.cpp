@@ -335,21 +335,24 @@ FoldedJob Refinement::folded_job(std::uint32_t job, const LinkClasses& links) co
     }
     for (std::size_t f = 0; f < vertices.members.size(); ++f) {
         FoldedFamily& family = folded.families.emplace_back();
-        family.groups = vertices.members[f];
+        const auto& groups = vertices.members[f];
+        family.groups = static_cast<std::uint32_t>(groups.size());
+        family.of_ranks.assign(folded.ranks.size(), kNoClass);
         Numbering classes;
-        for (std::uint32_t g = 0; g < family.groups.size(); ++g) {
+        for (std::uint32_t g = 0; g < groups.size(); ++g) {
             const GroupVertex& group = groups_[vertices.first_group[f][g]];
             const std::uint32_t its_class = classes.of(group.colour);
-            family.class_of.push_back(its_class);
             if (its_class == family.classes.size()) {
                 bool alike = true;
                 const PartVertex& first = parts_[group.first_part];
                 for (std::uint32_t p = group.first_part; p < group.end_part; ++p)
                     alike =
                         alike && parts_[p].shape == first.shape && domains_[parts_[p].domain] == domains_[first.domain];
-                family.classes.push_back({g, 0, alike});
+                family.classes.push_back({groups[g], 0, alike});
             }
             ++family.classes[its_class].count;
+            for (const std::uint32_t rank : groups[g])
+                if (folded.class_of[rank] != kNoClass) family.of_ranks[folded.class_of[rank]] = its_class;
         }
     }
     return folded;
@@ -412,6 +415,7 @@ std::optional<Fold> fold(const Topology& topology, const Workload& workload, con
     const bool rails =
         std::any_of(layers.begin(), layers.end(), [](const NetworkLayer& l) { return l.rail_optimized; });
     if (topology.cluster.graph || rails || (network_counts(topology) && hashes(topology))) return {};
+    if (auto regular = regular_fold(topology, workload, placements, roles_of)) return regular;
     Refinement refinement(topology, workload, placements, roles_of);
     refinement.run();
     return refinement.result();

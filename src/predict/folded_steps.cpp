@@ -33,8 +33,12 @@ std::uint64_t join(std::uint64_t a, std::uint64_t b) { return (a * 0x100000001b3
 class FoldedMaker {
 public:
     FoldedMaker(const Topology& topology, const Workload& workload, const std::vector<Placement>& placements,
-                Schedules& schedules)
-        : topology_(topology), workload_(workload), placements_(placements), schedules_(schedules) {
+                Schedules& schedules, Fidelity fidelity)
+        : topology_(topology),
+          workload_(workload),
+          placements_(placements),
+          schedules_(schedules),
+          fidelity_(fidelity) {
         for (const Job& job : workload.jobs) calls_.push_back(calls_of(job));
     }
 
@@ -44,10 +48,14 @@ public:
                               return roles_of(group, job, family);
                           });
         if (!found || !worth_it(*found)) return {};
+        if (fidelity_ == Fidelity::chunk && !found->by_symmetry) return {};
         fold_ = &*found;
         FoldedSteps folded;
         for (std::uint32_t job = 0; job < workload_.jobs.size(); ++job)
             if (!add_job(job, folded.made)) return {};
+        if (fidelity_ == Fidelity::chunk &&
+            !std::all_of(folded.made.steps.begin(), folded.made.steps.end(), repeats_in_chunks))
+            return {};
         folded.folding = summary();
         folded.links = std::move(found->links);
         return folded;
@@ -69,11 +77,15 @@ private:
     }
 
     std::vector<std::uint64_t> roles_of(const Group& group, std::uint32_t job, std::uint32_t family);
-    std::uint64_t ring_role(const Group& group, std::uint32_t part) const;
+    std::uint64_t ring_role(const Group& group, std::uint32_t part, bool crossing) const;
     std::uint64_t own_role(const Group& group, std::uint32_t part) const;
     static std::uint64_t tree_role(std::uint32_t parts, std::uint32_t part);
     std::uint64_t layers_between(const Group& group, std::uint32_t a, std::uint32_t b) const;
     bool crosses(const Group& group) const;
+    // A group of a domain, or a ring of which two domains stand for all.
+    static bool repeats_in_chunks(const Step& step) {
+        return step.schedule == nullptr || step.group->parts.size() == 1 || step.part_repeats > 1;
+    }
     bool worth_it(const Fold& folded) const;
     Folding summary() const;
 
@@ -89,9 +101,9 @@ private:
     const Workload& workload_;
     const std::vector<Placement>& placements_;
     Schedules& schedules_;
+    const Fidelity fidelity_;
     std::vector<std::vector<std::vector<const CollectiveCall*>>> calls_;  // of a job, of a family
     const Fold* fold_ = nullptr;
-    std::vector<std::vector<std::vector<std::uint32_t>>> group_of_rank_;  // of a job, of a family
 };
 
 bool FoldedMaker::crosses(const Group& group) const {
@@ -111,10 +123,10 @@ std::uint64_t FoldedMaker::layers_between(const Group& group, std::uint32_t a, s
     return left == right ? layer : layer + 1;
 }
 
-std::uint64_t FoldedMaker::ring_role(const Group& group, std::uint32_t part) const {
+std::uint64_t FoldedMaker::ring_role(const Group& group, std::uint32_t part, bool crossing) const {
     const auto parts = static_cast<std::uint32_t>(group.parts.size());
     std::uint64_t role = 1;
-    if (crosses(group)) {
+    if (crossing) {
         role = join(role, part % 2);
         if (parts % 2 == 1) role = join(role, part == 0 ? 1 : part + 1 == parts ? 2 : 3);
     }
@@ -152,10 +164,11 @@ std::vector<std::uint64_t> FoldedMaker::roles_of(const Group& group, std::uint32
     std::vector<std::uint64_t> roles(parts, 0);
     if (group.places.size() < 2) return roles;
     const GroupShape shape = shape_of(topology_, group);
+    const bool crossing = crosses(group);
     for (const CollectiveCall* call : calls_[job][family]) {
         const Kind kind = kind_of(*call, schedules_.choice(group, shape, *call), parts > 1, network_counts(topology_));
         for (std::uint32_t p = 0; p < parts; ++p) {
-            if (kind == Kind::ring) roles[p] = join(roles[p], ring_role(group, p));
+            if (kind == Kind::ring) roles[p] = join(roles[p], ring_role(group, p, crossing));
             if (kind == Kind::tree) roles[p] = join(roles[p], tree_role(parts, p));
             if (kind == Kind::own) roles[p] = join(roles[p], own_role(group, p));
         }
@@ -179,7 +192,7 @@ Folding FoldedMaker::summary() const {
         for (const RankClass& ranks : job.ranks) sum.ranks += ranks.count;
         sum.rank_classes += static_cast<std::uint32_t>(job.ranks.size());
         for (const FoldedFamily& family : job.families) {
-            sum.groups += static_cast<std::uint32_t>(family.groups.size());
+            sum.groups += family.groups;
             sum.group_classes += static_cast<std::uint32_t>(family.classes.size());
         }
     }
@@ -189,10 +202,11 @@ Folding FoldedMaker::summary() const {
 // The class of a peer, where as many send as receive.
 std::optional<std::int64_t> FoldedMaker::peer_class(const Peer& peer, std::uint32_t job, std::uint32_t rank) const {
     const FoldedJob& folded = fold_->jobs[job];
-    const auto ranks = static_cast<std::int64_t>(folded.class_of.size());
+    const auto ranks = static_cast<std::int64_t>(placements_[job].size());
     const std::int64_t there = peer.relative ? ((rank + peer.rank) % ranks + ranks) % ranks : peer.rank;
     if (there < 0 || there >= ranks) return {};
-    const std::uint32_t mine = folded.class_of[rank], its = folded.class_of[static_cast<std::size_t>(there)];
+    const std::uint32_t mine = folded.class_of_rank(rank),
+                        its = folded.class_of_rank(static_cast<std::uint32_t>(there));
     if (its == kNoClass || its == mine || folded.ranks[its].count != folded.ranks[mine].count) return {};
     return its;
 }
@@ -222,9 +236,9 @@ std::optional<Job> FoldedMaker::quotient(std::uint32_t j) const {
         GroupFamily family{.name = job.groups[f].name};
         for (const GroupClass& its_class : folded.families[f].classes) {
             std::set<std::uint32_t> members;
-            for (const std::uint32_t rank : folded.families[f].groups[its_class.first])
-                if (folded.class_of[rank] != kNoClass)
-                    members.insert(folded.class_of[rank]);
+            for (const std::uint32_t rank : its_class.members)
+                if (folded.class_of_rank(rank) != kNoClass)
+                    members.insert(folded.class_of_rank(rank));
                 else
                     return {};  // a member without a program never arrives: tasks_of says so of the whole job
             family.members.emplace_back(members.begin(), members.end());
@@ -272,7 +286,7 @@ Step FoldedMaker::message_step(std::uint32_t j, const Task& task, StepOrigin& or
     const auto ranks = static_cast<std::int64_t>(placements_[j].size());
     for (const Send& send : transfers.sends) {
         const std::int64_t to = send.to.relative ? ((sender + send.to.rank) % ranks + ranks) % ranks : send.to.rank;
-        if (folded.class_of[static_cast<std::size_t>(to)] != task.ranks[1]) continue;
+        if (folded.class_of_rank(static_cast<std::uint32_t>(to)) != task.ranks[1]) continue;
         const Group& ends = schedules_.group({placements_[j][sender], placements_[j][static_cast<std::size_t>(to)]});
         origin.group = &ends;
         origin.ranks = 2;
@@ -304,19 +318,19 @@ Step FoldedMaker::step_of(std::uint32_t j, const Task& task, StepOrigin& origin)
     const auto* const call = std::get_if<CollectiveCall>(&operation.action);
     if (call == nullptr) return message_step(j, task, origin);
     const FoldedFamily& family = folded.families[call->group];
-    const std::uint32_t its_class = family.class_of[group_of_rank_[j][call->group][ranks.first]];
-    const auto& members = family.groups[family.classes[its_class].first];
+    const GroupClass& its_class = family.classes[family.of_ranks[task.ranks.front()]];
+    const auto& members = its_class.members;
     origin.ranks = static_cast<std::uint32_t>(members.size());
-    origin.times = family.classes[its_class].count;
+    origin.times = its_class.count;
     if (members.size() < 2) return step;
     Placement places;
     for (const std::uint32_t rank : members) places.push_back(placements_[j][rank]);
     const Group& whole = schedules_.group(places);
-    const Group& some = drawn(whole, family.classes[its_class], *call);
+    const Group& some = drawn(whole, its_class, *call);
     origin.group = &whole;
     step.schedule = &schedules_.collective(whole, some, *call);
     step.group = &some;
-    step.copies = family.classes[its_class].count;
+    step.copies = its_class.count;
     step.part_repeats = static_cast<double>(whole.parts.size()) / static_cast<double>(some.parts.size());
     return step;
 }
@@ -329,12 +343,6 @@ bool FoldedMaker::add_job(std::uint32_t j, MadeSteps& made) {
         tasks = tasks_of(*small, static_cast<std::uint32_t>(fold_->jobs[j].ranks.size()));
     } catch (const InputError&) {
         return false;  // the whole job says it with its ranks
-    }
-    group_of_rank_.emplace_back();
-    for (const FoldedFamily& family : fold_->jobs[j].families) {
-        group_of_rank_.back().emplace_back(placements_[j].size(), kNoClass);
-        for (std::uint32_t g = 0; g < family.groups.size(); ++g)
-            for (const std::uint32_t rank : family.groups[g]) group_of_rank_.back().back()[rank] = g;
     }
     const auto first = static_cast<std::uint32_t>(made.steps.size());
     for (Task& task : tasks) {
@@ -353,8 +361,9 @@ bool FoldedMaker::add_job(std::uint32_t j, MadeSteps& made) {
 }  // namespace
 
 std::optional<FoldedSteps> folded_steps(const Topology& topology, const Workload& workload,
-                                        const std::vector<Placement>& placements, Schedules& schedules) {
-    return FoldedMaker(topology, workload, placements, schedules).make();
+                                        const std::vector<Placement>& placements, Schedules& schedules,
+                                        Fidelity fidelity) {
+    return FoldedMaker(topology, workload, placements, schedules, fidelity).make();
 }
 
 }  // namespace fmsim

@@ -14,8 +14,10 @@ struct FoldedSteps {
     Folding folding;
 };
 
-// Nothing where the workload has to be run as it is. Throws InputError where it cannot end, as tasks_of does.
+// Nothing where the workload has to be run as it is: in `chunk` where anything but rings over alike domains leaves a
+// domain. Throws InputError where it cannot end, as tasks_of does.
 std::optional<FoldedSteps> folded_steps(const Topology& topology, const Workload& workload,
-                                        const std::vector<Placement>& placements, Schedules& schedules);
+                                        const std::vector<Placement>& placements, Schedules& schedules,
+                                        Fidelity fidelity);
 
 }  // namespace fmsim

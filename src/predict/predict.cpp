@@ -127,12 +127,11 @@ Prediction predict(const Topology& topology, const std::vector<Placement>& place
     Prediction prediction;
     MadeSteps made;
     std::optional<FoldedSteps> folded;
-    if (options.fold && options.fidelity == Fidelity::stream)
-        folded = folded_steps(topology, workload, placements, schedules);
+    if (options.fold) folded = folded_steps(topology, workload, placements, schedules, options.fidelity);
     if (folded) {
         made = std::move(folded->made);
         prediction.folding = std::move(folded->folding);
-        prediction.lowered = lower_folded(topology, made.steps, folded->links);
+        prediction.lowered = lower_folded(topology, made.steps, folded->links, options.fidelity);
     } else {
         made = all_steps(topology, workload, placements, schedules);
         prediction.lowered = lower(topology, made.steps, options.fidelity);

@@ -68,7 +68,9 @@ Job job_of(Random& random, std::uint32_t ranks, std::uint32_t number) {
     Job job{.name = fmt::format("job {}", number)};
     const std::uint32_t tensor = one_of(random, {2u, 4u, 8u});
     job.groups.push_back({.name = "tensor", .members = {}, .size = tensor});
-    job.groups.push_back({.name = "data", .members = {}, .size = ranks / tensor, .stride = tensor});
+    // Of each pipeline stage its own, where there are stages.
+    const std::uint32_t stages = below(random, 2) == 0 && ranks % (4 * tensor) == 0 ? 2 : 1;
+    job.groups.push_back({.name = "data", .members = {}, .size = ranks / tensor / stages, .stride = tensor * stages});
     Program program{.role = "all"};
     const std::uint32_t operations = 2 + below(random, 5);
     for (std::uint32_t i = 0; i < operations; ++i) {
@@ -151,6 +153,41 @@ TEST_CASE("folded equals unfolded, and symmetric workloads do fold") {
             return call.kind == "broadcast" || call.algorithm.find("Tree") != std::string::npos;
         });
         if (!own && net.domains() >= 4) CHECK(folded.folding->rank_classes < folded.folding->ranks);
+    }
+}
+
+TEST_CASE("rings over alike domains fold in chunks too") {
+    static const Nccl nccl = Catalogue::shipped().nccl();
+    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+        Random random(seed);
+        Cluster cluster = Catalogue::shipped().cluster(one_of(random, {"p5en.48xlarge", "p6-b200.48xlarge"}));
+        cluster.blocks[0].count = 2 * (2 + below(random, 2));
+        const Topology net = build_topology(cluster);
+        Job job{.name = "job",
+                .groups = {{.name = "tensor", .members = {}, .size = 8},
+                           {.name = "data", .members = {}, .size = cluster.blocks[0].count, .stride = 8}},
+                .programs = {{.role = "all"}}};
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            Operation made = collective(random, below(random, 2), i);
+            auto& call = std::get<CollectiveCall>(made.action);
+            call.collective =
+                one_of(random, {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter});
+            call.size = {std::int64_t{1} << (12 + below(random, 10))};
+            call.algorithm = "Ring";
+            job.programs[0].operations.push_back(std::move(made));
+        }
+        const Workload work{.jobs = {job}};
+        const std::vector<Placement> placements{linear_placement(net, 0, 0)};
+        const auto in_chunks = [&](bool fold) {
+            return predict(net, placements, work, nccl, {.fidelity = Fidelity::chunk, .fold = fold});
+        };
+        const Prediction folded = in_chunks(true), whole = in_chunks(false);
+        INFO("seed " << seed << ": " << cluster.name << " x " << net.domains());
+        REQUIRE(folded.folding.has_value());
+        CHECK(folded.lowered.system.activities() < whole.lowered.system.activities());
+        const auto activities = static_cast<double>(whole.lowered.system.activities());
+        CHECK(std::abs(static_cast<double>(folded.end.fs - whole.end.fs)) <=
+              1e-9 * static_cast<double>(whole.end.fs) + activities);
     }
 }
 
