@@ -103,11 +103,12 @@ int run_collective(const Options& options) {
         return kGood;
     }
     const Scenario scenario = make_scenario(options.scenario);
+    const Group group = group_of(placement_of(scenario.topology, options.scenario));
     const std::uint32_t root = root_of(options, collective);
-    check_root(root, scenario.group.places.size());
+    check_root(root, group.places.size());
     SweepReport report{.cluster = scenario.topology.cluster.name,
-                       .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
-                       .domains = static_cast<std::uint32_t>(scenario.group.parts.size()),
+                       .ranks = static_cast<std::uint32_t>(group.places.size()),
+                       .domains = static_cast<std::uint32_t>(group.parts.size()),
                        .collective = collective,
                        .fidelity = scenario.predict.fidelity,
                        .rows = {},
@@ -116,12 +117,13 @@ int run_collective(const Options& options) {
     for (const Bytes size : sizes) {
         Workload work = in_turn({{to_text(size), collective, size}});
         std::get<CollectiveCall>(work.jobs.front().programs.front().operations.front().action).root = root;
-        const Prediction prediction = predict(scenario.topology, scenario.group, work, scenario.nccl, scenario.predict);
+        const Prediction prediction = predict(scenario.topology, group, work, scenario.nccl, scenario.predict);
         const Findings findings = explain(scenario.topology, prediction);
         report.rows.push_back(report_call(prediction.calls.front(), findings.calls.front()));
         if (measurements) report.rows.back().measured_us = measured_us(*measurements, size);
     }
     report.provenance = provenance(scenario, inputs_of(collective, root, sizes) + measured_text, report.rows);
+    report.provenance.warnings = warnings_of(scenario.topology, group.places);
     emit(options.output, write(report, options.output.format));
     return kGood;
 }

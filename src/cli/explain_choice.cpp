@@ -36,13 +36,14 @@ int run_explain(const Options& options) {
     const Collective collective = parse_collective(options.collective);
     const Bytes size = size_of(options);
     const Scenario scenario = make_scenario(options.scenario);
+    const Group group = group_of(placement_of(scenario.topology, options.scenario));
     const Pins pins = pins_of(options, scenario);
     const std::string inputs = fmt::format("{} {}\n{}\n", name(collective), size.count, options.no_tuner);
     ChoiceReport report{.cluster = scenario.topology.cluster.name,
                         .collective = collective,
                         .size = size,
                         .nccl_version = scenario.nccl.version,
-                        .communicator = communicator_of(scenario.topology, scenario.group, scenario.nccl, pins),
+                        .communicator = communicator_of(scenario.topology, group, scenario.nccl, pins),
                         .why = {},
                         .provenance = provenance(scenario, inputs, {})};
     report.provenance.assumptions = {"times are what NCCL believes when it chooses; they are no predictions",

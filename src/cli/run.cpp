@@ -52,8 +52,8 @@ void add_algorithm_files(Scenario& scenario, const Workload& work, const std::st
 }
 
 // All GPUs that some job has, in order.
-Placement together(const std::vector<Placement>& placements) {
-    if (placements.size() == 1) return placements.front();
+Placement together(std::vector<Placement>&& placements) {
+    if (placements.size() == 1) return std::move(placements.front());
     std::set<GpuPlace> all;
     for (const Placement& placement : placements) all.insert(placement.begin(), placement.end());
     return {all.begin(), all.end()};
@@ -97,7 +97,7 @@ int run_workload(const Options& options) {
         return !options.check || trust_of(report).holds() ? kGood : kThreshold;
     }
     const Findings findings = explain(scenario.topology, prediction);
-    const Placement all = together(placements);
+    const Placement all = together(std::move(placements));
     RunReport report{.cluster = scenario.topology.cluster.name,
                      .ranks = static_cast<std::uint32_t>(all.size()),
                      .placement = spread_of(scenario.topology, all),
@@ -110,6 +110,7 @@ int run_workload(const Options& options) {
     for (std::size_t i = 0; i < prediction.calls.size(); ++i)
         report.operations.push_back(report_call(prediction.calls[i], findings.calls[i]));
     report.provenance = provenance(scenario, text, report.operations);
+    report.provenance.warnings = warnings_of(scenario.topology, all);
     emit(options.output, write(report, options.output.format));
     return kGood;
 }

@@ -37,7 +37,10 @@ void add_group_options(CLI::App& command, ScenarioOptions& options) {
             "linear (default), packed or spread over leaves, random:SEED, hosts:FILE with a host a line, or list:FILE "
             "with a rank a line: a host and its GPU's number")
         ->option_text("PLACEMENT");
-    command.add_option("--algo", options.algorithm, "pin the algorithm, such as Ring (NCCL_ALGO), or a file of MSCCL's XML")->option_text("NAME");
+    command
+        .add_option("--algo", options.algorithm,
+                    "pin the algorithm, such as Ring (NCCL_ALGO), or a file of MSCCL's XML")
+        ->option_text("NAME");
     command.add_option("--proto", options.protocol, "pin the protocol: LL, LL128 or Simple (NCCL_PROTO)")
         ->option_text("NAME");
     command.add_option("--max-channels", options.most_channels, "use at most N channels (NCCL_MAX_NCHANNELS)")
@@ -161,7 +164,6 @@ void set_variable(const std::string& assignment, Pins& pins) {
 Scenario make_scenario(const ScenarioOptions& options, const Environment& environment) {
     const Catalogue catalogue = Catalogue::shipped();
     Scenario scenario{.topology = build_topology(cluster_of(options.cluster)),
-                      .group = {},
                       .nccl = catalogue.nccl(),
                       .predict = {},
                       .constants_hash = catalogue.hash(),
@@ -169,7 +171,6 @@ Scenario make_scenario(const ScenarioOptions& options, const Environment& enviro
                                            options.fidelity.empty() ? "stream" : options.fidelity, options.algorithm,
                                            options.protocol, options.most_channels, options.gpus, options.per_domain,
                                            options.placement.empty() ? "linear" : options.placement)};
-    scenario.group = group_of(placement_of(scenario.topology, options));
     scenario.predict.fidelity = fidelity_of(options);
     if (!options.algorithm.empty()) scenario.predict.pins.algorithm = options.algorithm;
     if (!options.protocol.empty()) scenario.predict.pins.protocol = parse_protocol(options.protocol);
@@ -181,6 +182,22 @@ Scenario make_scenario(const ScenarioOptions& options, const Environment& enviro
     add_algorithm_file(scenario, options.algorithm, "");
     if (options.most_channels != 0) scenario.predict.pins.most_channels = options.most_channels;
     return scenario;
+}
+
+std::vector<std::string> warnings_of(const Topology& topology, const Placement& placement) {
+    std::vector<std::uint32_t> gpus(topology.domains());
+    for (const GpuPlace& place : placement) ++gpus[place.domain.value];
+    if (placement.empty() || *std::max_element(gpus.begin(), gpus.end()) < 2) return {};
+    std::vector<std::uint32_t> alone;
+    for (std::uint32_t d = 0; d < gpus.size(); ++d)
+        if (gpus[d] == 1 && topology.type_of(DomainId{d}).gpus() > 1) alone.push_back(d);
+    if (alone.empty()) return {};
+    return {
+        fmt::format("{} of the job's {} GPUs {} alone in {} NVLink domain (the first in domain {}, {}): all that {} "
+                    "over NICs",
+                    alone.size(), placement.size(), alone.size() == 1 ? "is" : "are",
+                    alone.size() == 1 ? "its" : "their", alone.front(), topology.type_of(DomainId{alone.front()}).name,
+                    alone.size() == 1 ? "it sends and receives goes" : "they send and receive goes")};
 }
 
 ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding) {
@@ -206,17 +223,18 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const std::vec
     if (any([](const CallPrediction& c) { return !c.algorithm.empty(); }))
         all.push_back("operations are back to back, as nccl-tests measures them");
     if (any([](const CallPrediction& c) { return !c.algorithm.empty() && c.algorithm != "SendRecv"; })) {
-        all.push_back(fmt::format("algorithm, protocol, channels and chunks are what NCCL {}{} would take for sums of "
-                                  "floats, but for what is pinned",
-                                  scenario.nccl.version,
-                                  scenario.predict.pins.aws_tuner ? ", on AWS with its plugin's tuner," : ""));
+        all.push_back(fmt::format(
+            "algorithm, protocol, channels and chunks are what NCCL {}{} would take for sums of "
+            "floats, but for what is pinned",
+            scenario.nccl.version, scenario.predict.pins.aws_tuner ? ", on AWS with its plugin's tuner," : ""));
         all.push_back("chunks are equal: what a size leaves over when divided is spread over all ranks");
     }
     if (any([](const CallPrediction& c) { return c.algorithm == "SendRecv"; }))
         all.push_back("the messages of an exchange run at once and share links, SMs and proxies evenly");
     if (any([](const CallPrediction& c) { return c.kind == "compute"; }))
-        all.push_back("computing takes the time it is given, or its FLOPs and bytes at the GPU's full rates, and is "
-                      "not slowed by what runs beside it");
+        all.push_back(
+            "computing takes the time it is given, or its FLOPs and bytes at the GPU's full rates, and is "
+            "not slowed by what runs beside it");
     return all;
 }
 

@@ -47,12 +47,13 @@ Fidelity fidelity_of(const ScenarioOptions& options);
 // A machine to predict on. `words` are the options that shape the result, for the hash of the inputs.
 struct Scenario {
     Topology topology;
-    Group group;  // of all calls
     Nccl nccl;
     PredictOptions predict;
     std::string constants_hash;
     std::string words;
 };
+// What of a placement its user may not have meant: a GPU alone in an NVLink domain of which others have several.
+std::vector<std::string> warnings_of(const Topology& topology, const Placement& placement);
 // From the short form, or from a file where the words end in .json.
 Cluster cluster_of(const std::string& words);
 

@@ -19,7 +19,8 @@ NcclTestsCells cells_of(const CallPrediction& call) {
     if (call.collective == barrier) return {};
     cells.algbw = call.algbw_gbps();
     if (!call.collective) return cells;
-    const bool reduces = *call.collective == all_reduce || *call.collective == reduce_scatter || *call.collective == reduce;
+    const bool reduces =
+        *call.collective == all_reduce || *call.collective == reduce_scatter || *call.collective == reduce;
     const bool has_root = *call.collective == broadcast || *call.collective == reduce;
     cells.count = call.call.size.count / kFloatBytes;
     cells.type = std::string("float");
@@ -118,6 +119,12 @@ Table comparison_table(const std::vector<ReportedCall>& calls) {
 }
 
 std::string_view fidelity_name(Fidelity fidelity) { return fidelity == Fidelity::stream ? "stream" : "chunk"; }
+
+std::string warning_lines(const Provenance& provenance) {
+    std::string text;
+    for (const std::string& warning : provenance.warnings) text += "# warning: " + printable(warning) + "\n";
+    return text;
+}
 
 std::string json_document(const Provenance& provenance, const nlohmann::ordered_json& says) {
     nlohmann::ordered_json json;

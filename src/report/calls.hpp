@@ -14,6 +14,9 @@ Table comparison_table(const std::vector<ReportedCall>& calls);
 
 std::string_view fidelity_name(Fidelity fidelity);
 
+// "# warning: ..." a line each.
+std::string warning_lines(const Provenance& provenance);
+
 // A report as a document: what it rests on in front and behind what it says.
 std::string json_document(const Provenance& provenance, const nlohmann::ordered_json& says);
 

@@ -34,8 +34,9 @@ Breakdown breakdown_of(const RunReport& report) {
 std::string time_line(const RunReport& report) {
     const Breakdown sum = breakdown_of(report);
     if (!sum.in_turn)
-        return fmt::format("# time {:.6g} us; operations overlap or wait for each other, so their times do not add up\n",
-                           microseconds(report.end));
+        return fmt::format(
+            "# time {:.6g} us; operations overlap or wait for each other, so their times do not add up\n",
+            microseconds(report.end));
     const std::string computing =
         sum.computing.fs > 0 ? fmt::format(" + computing {:.6g}", microseconds(sum.computing)) : "";
     return fmt::format("# time {:.6g} us = launch {:.6g} + latency and filling {:.6g} + bytes {:.6g}{}\n",
@@ -63,8 +64,7 @@ std::string text_of(const RunReport& report) {
     text += time_line(report);
     text += to_text(calls_table(report.operations, true));
     text += "#\n" + to_text(links_table(report));
-    for (const std::string& warning : report.provenance.warnings) text += "# warning: " + printable(warning) + "\n";
-    return text;
+    return text + warning_lines(report.provenance);
 }
 
 std::string json_of(const RunReport& report) {

@@ -28,7 +28,7 @@ Errors errors_of(const SweepReport& report) {
 
 std::string text_of(const SweepReport& report) {
     std::string text = head(report);
-    if (!report.measurements) return text + to_text(calls_table(report.rows, false));
+    if (!report.measurements) return text + to_text(calls_table(report.rows, false)) + warning_lines(report.provenance);
     text +=
         fmt::format("# beside {}: {}\n", printable(report.measurements->id), printable(report.measurements->source));
     text += to_text(comparison_table(report.rows));
@@ -38,7 +38,7 @@ std::string text_of(const SweepReport& report) {
         "(worst {:.1f} %)\n",
         errors.ours.rows, errors.ours.mean_percent, errors.ours.worst_percent, errors.closed_form.mean_percent,
         errors.closed_form.worst_percent);
-    return text;
+    return text + warning_lines(report.provenance);
 }
 
 std::string json_of(const SweepReport& report) {
