@@ -19,9 +19,12 @@ std::vector<Share> shares_of(const System& system) {
         activities.push_back({i});
     }
     for (std::uint32_t r = 0; r < system.resources(); ++r) resources.push_back({r});
-    Column<ActivityId, Share> shares{std::vector<Share>(system.activities())};
-    FairShares(system).fill(activities, resources, flowing, system.capacity, shares);
-    return shares.rows;
+    Column<ActivityId, Standing> standing{std::vector<Standing>(system.activities(), {kRising, kOwnLimit})};
+    FairShares(system).fill(activities, resources, flowing, system.capacity, standing);
+    std::vector<Share> shares;
+    for (const ActivityId activity : activities)
+        shares.push_back(FairShares::share_of(system, activity, standing[activity]));
+    return shares;
 }
 
 constexpr ResourceId ab{0}, bc{1};
