@@ -17,27 +17,21 @@ double FairShares::Filling::level() const {
     return std::min(std::max(0.0, left) / demand, std::numeric_limits<double>::max());
 }
 
-void FairShares::fill(std::span<const ActivityId> activities, std::span<const ResourceId> resources,
-                      const Flowing& flowing, const Column<ResourceId, double>& available,
-                      Column<ActivityId, Standing>& standing) {
-    for (const ResourceId resource : resources) count(resource, flowing, available[resource], standing);
-    if (activities.size() == 1) {
-        standing[activities[0]] = only_one(activities[0], resources);
-        return;
-    }
-    unfixed_ = activities.size();
+void FairShares::fill(std::span<const SlotId> slots, std::span<const ResourceId> resources, const Flowing& flowing,
+                      const Column<ResourceId, double>& available, Column<SlotId, Standing>& standing) {
+    if (slots.size() == 1) return fix_only(standing[slots[0]], resources);
+    unfixed_ = slots.size();
     heap_.clear();
     for (const ResourceId resource : resources)
         if (filling_[resource].rising != 0) heap_.push_back({filling_[resource].level(), resource.value});
     std::make_heap(heap_.begin(), heap_.end(), std::greater{});
-    gather_limits(activities);
+    gather_limits(slots, standing);
 
     auto limit = limits_.begin();
     while (unfixed_ != 0) {  // then the heap or the limits are not empty: every activity has a resource or a limit
         if (limit != limits_.end() && (heap_.empty() || limit->level < heap_.front().level)) {
-            const ActivityId activity{limit->id};
-            if (standing[activity].level == kRising)
-                fix(activity, {limit->level, kOwnLimit}, flowing, available, standing);
+            Standing& limited = standing[SlotId{limit->id}];
+            if (limited.level == kRising) fix(limited, limit->level, kOwnLimit, flowing, available, standing);
             ++limit;
             continue;
         }
@@ -54,17 +48,18 @@ void FairShares::fill(std::span<const ActivityId> activities, std::span<const Re
             continue;
         }
         state.recount_below = kNever;
-        for (const auto& taker : flowing.on(resource))
-            if (standing[taker.activity].level == kRising)
-                fix(taker.activity, {level, resource}, flowing, available, standing);
+        for (const auto& taker : flowing.on(resource)) {
+            Standing& held = standing[taker.slot];
+            if (held.level == kRising) fix(held, level, resource, flowing, available, standing);
+        }
     }
 }
 
 void FairShares::count(ResourceId resource, const Flowing& flowing, double available,
-                       const Column<ActivityId, Standing>& standing) {
+                       const Column<SlotId, Standing>& standing) {
     Filling state{.left = available};
-    for (const auto& [activity, use, demand] : flowing.on(resource)) {
-        const double level = standing[activity].level;
+    for (const auto& [slot, use, demand] : flowing.on(resource)) {
+        const double level = standing[slot].level;
         if (level == kRising) {
             state.demand += demand;
             ++state.rising;
@@ -72,41 +67,47 @@ void FairShares::count(ResourceId resource, const Flowing& flowing, double avail
             state.left -= demand * level;
         }
     }
-    state.recount_below = state.demand / 2;
-    filling_[resource] = state;
+    begin(resource, state);
 }
 
-// Its own limit, or the first of its resources to be full.
-Standing FairShares::only_one(ActivityId activity, std::span<const ResourceId> resources) const {
+// At its own limit, or by the first of its resources to be full.
+void FairShares::fix_only(Standing& standing, std::span<const ResourceId> resources) const {
     Level first{kRising, kOwnLimit.value};
     for (const ResourceId resource : resources)
         if (filling_[resource].rising != 0) first = std::min(first, Level{filling_[resource].level(), resource.value});
-    const double limit = system_.rate_limit[activity] / system_.share[activity];
-    if (std::isfinite(limit) && limit < first.level) return {limit, kOwnLimit};
-    return {first.level, ResourceId{first.id}};
+    const double limit = system_.rate_limit[standing.activity] / system_.share[standing.activity];
+    if (std::isfinite(limit) && limit < first.level) first = {limit, kOwnLimit.value};
+    standing.level = first.level;
+    standing.held_by = ResourceId{first.id};
 }
 
-void FairShares::fix(ActivityId activity, Standing at, const Flowing& flowing,
-                     const Column<ResourceId, double>& available, Column<ActivityId, Standing>& standing) {
+void FairShares::fix(Standing& standing, double level, ResourceId held_by, const Flowing& flowing,
+                     const Column<ResourceId, double>& available, const Column<SlotId, Standing>& all) {
     --unfixed_;
-    standing[activity] = at;
-    const double share = system_.share[activity];
-    for (const auto& [resource, weight] : system_.uses.of(activity.value)) {
+    standing.level = level;
+    standing.held_by = held_by;
+    const double share = system_.share[standing.activity];
+    for (const auto& [resource, weight] : system_.uses.of(standing.activity.value)) {
         Filling& state = filling_[resource];
         const double demand = weight * share;
-        state.left -= demand * at.level;
+        state.left -= demand * level;
         state.demand -= demand;
         if (--state.rising != 0 && state.demand < state.recount_below)
-            count(resource, flowing, available[resource], standing);
+            count(resource, flowing, available[resource], all);
     }
 }
 
-void FairShares::gather_limits(std::span<const ActivityId> activities) {
+void FairShares::gather_limits(std::span<const SlotId> slots, const Column<SlotId, Standing>& standing) {
     limits_.clear();
-    for (const ActivityId activity : activities)
+    for (const SlotId slot : slots) {
+        const ActivityId activity = standing[slot].activity;
         if (std::isfinite(system_.rate_limit[activity]))
-            limits_.push_back({system_.rate_limit[activity] / system_.share[activity], activity.value});
-    std::sort(limits_.begin(), limits_.end());
+            limits_.push_back({system_.rate_limit[activity] / system_.share[activity], slot.value});
+    }
+    std::sort(limits_.begin(), limits_.end(), [&](const Level& a, const Level& b) {
+        return a.level < b.level ||
+               (a.level == b.level && standing[SlotId{a.id}].activity < standing[SlotId{b.id}].activity);
+    });
 }
 
 }  // namespace fmsim

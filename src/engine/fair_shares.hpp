@@ -28,7 +28,8 @@ namespace fmsim {
 // The level at which an activity stopped rising, and what stopped it.
 struct Standing {
     double level;
-    ResourceId held_by = kOwnLimit;
+    ResourceId held_by;
+    ActivityId activity;
 };
 inline constexpr double kRising = std::numeric_limits<double>::infinity();
 
@@ -36,17 +37,7 @@ class FairShares {
 public:
     explicit FairShares(const System& system) : system_(system) { filling_.rows.resize(system.resources()); }
 
-    // Ends the rise of `activities`, which are all that rise on any of `resources`, and use no others. `available` is
-    // the capacity less what is held. Writes `standing` for these activities only.
-    void fill(std::span<const ActivityId> activities, std::span<const ResourceId> resources, const Flowing& flowing,
-              const Column<ResourceId, double>& available, Column<ActivityId, Standing>& standing);
-
-    static Share share_of(const System& system, ActivityId activity, const Standing& standing) {
-        return {standing.held_by == kOwnLimit ? system.rate_limit[activity] : system.share[activity] * standing.level,
-                standing.held_by};
-    }
-
-private:
+    // What a resource has left and who rises on it, while activities stand or rise.
     struct Filling {
         double left{};           // what the fixed ones leave
         double demand{};         // of those still rising
@@ -54,20 +45,37 @@ private:
         std::uint32_t rising{};
         double level() const;
     };
+    void begin(ResourceId resource, Filling filling) {
+        filling.recount_below = filling.demand / 2;
+        filling_[resource] = filling;
+    }
+    void count(ResourceId resource, const Flowing& flowing, double available, const Column<SlotId, Standing>& standing);
+
+    // Ends the rise of `slots`, which are all that rise on any of `resources`, and use no others; begin() or
+    // count() has said how each resource starts. `available` is the capacity less what is held. Writes `standing` for
+    // these activities only.
+    void fill(std::span<const SlotId> slots, std::span<const ResourceId> resources, const Flowing& flowing,
+              const Column<ResourceId, double>& available, Column<SlotId, Standing>& standing);
+
+    static Share share_of(const System& system, const Standing& standing) {
+        return {standing.held_by == kOwnLimit ? system.rate_limit[standing.activity]
+                                              : system.share[standing.activity] * standing.level,
+                standing.held_by};
+    }
+
+private:
     struct Level {
         double level;
-        std::uint32_t id;  // a resource in the heap, an activity in the list of limits
+        std::uint32_t id;  // a resource in the heap, a slot in the list of limits
         bool operator<(const Level& other) const {
             return level < other.level || (level == other.level && id < other.id);
         }
         bool operator>(const Level& other) const { return other < *this; }
     };
-    void count(ResourceId resource, const Flowing& flowing, double available,
-               const Column<ActivityId, Standing>& standing);
-    Standing only_one(ActivityId activity, std::span<const ResourceId> resources) const;
-    void fix(ActivityId activity, Standing at, const Flowing& flowing, const Column<ResourceId, double>& available,
-             Column<ActivityId, Standing>& standing);
-    void gather_limits(std::span<const ActivityId> activities);
+    void fix_only(Standing& standing, std::span<const ResourceId> resources) const;
+    void fix(Standing& standing, double level, ResourceId held_by, const Flowing& flowing,
+             const Column<ResourceId, double>& available, const Column<SlotId, Standing>& all);
+    void gather_limits(std::span<const SlotId> slots, const Column<SlotId, Standing>& standing);
 
     const System& system_;
     Column<ResourceId, Filling> filling_;

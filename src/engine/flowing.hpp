@@ -1,5 +1,8 @@
 // Who flows on what, right now: for each resource the flowing activities that use it.
 //
+// What flows has a slot, taken when it joins and free again when it leaves. Of many activities few flow at once, and
+// what is known of these few stays near the processor.
+//
 // A use remembers its place in the resource's list, so that leaving costs O(uses of the activity): the last of the list
 // takes the free place.
 #pragma once
@@ -10,10 +13,12 @@
 
 namespace fmsim {
 
+using SlotId = Index<struct SlotTag>;
+
 class Flowing {
 public:
     struct Taker {
-        ActivityId activity;
+        SlotId slot;
         std::uint32_t use;  // position in system.uses.rows
         double demand;      // weight * share: what it takes of the resource for each unit of level
     };
@@ -23,13 +28,13 @@ public:
 
     std::span<const Taker> on(ResourceId resource) const { return takers_[resource.value]; }
 
-    void join(ActivityId activity) {
+    void join(ActivityId activity, SlotId slot) {
         const double share = system_.share[activity];
         for (std::uint32_t use = uses().first[activity.value]; use < uses().first[activity.value + 1]; ++use) {
             const auto& [resource, weight] = uses().rows[use];
             auto& takers = takers_[resource.value];
             place_[use] = static_cast<std::uint32_t>(takers.size());
-            takers.push_back({activity, use, weight * share});
+            takers.push_back({slot, use, weight * share});
         }
     }
 

@@ -53,6 +53,7 @@ RunState::RunState(const System& system, Record record)
     timeline_.started.rows.resize(n);
     timeline_.flowing.rows.resize(n);
     timeline_.ended.rows.resize(n);
+    timeline_.held_by.rows.assign(n, kOwnLimit);
 }
 
 void RunState::start_first() {
@@ -99,6 +100,7 @@ void RunState::enter(ActivityId activity) {
             break;
         case Stage::flowing:
             sharing_.leave(activity);
+            timeline_.held_by[activity] = sharing_.share(activity).held_by;
             finish(activity);
             break;
         case Stage::done:
@@ -148,9 +150,11 @@ Timeline RunState::timeline() && {
     for (std::uint32_t i = 0; i < system_.activities(); ++i) {
         const ActivityId activity{i};
         if (stage_[activity] == Stage::done) continue;
-        if (sharing_.rate(activity) > 0) throw LimitReached("an activity would end beyond the 2.56 hours of one run");
-        timeline_.ended[activity] = {};
         timeline_.unfinished.push_back(activity);
+        if (stage_[activity] != Stage::flowing) continue;
+        const Share share = sharing_.share(activity);
+        if (share.rate > 0) throw LimitReached("an activity would end beyond the 2.56 hours of one run");
+        timeline_.held_by[activity] = share.held_by;
     }
     return std::move(timeline_);
 }

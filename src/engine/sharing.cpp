@@ -24,12 +24,7 @@ Sharing::Sharing(const System& system, Record record, Calendar& calendar, Timeli
       flowing_(system),
       fair_shares_(system),
       floor_(kNowhere) {
-    const std::size_t n = system.activities();
-    standing_.rows.assign(n, {kJustJoined, kOwnLimit});
-    rate_.rows.resize(n);
-    remaining_ = system.work;
-    since_.rows.resize(n);
-    timeline_.held_by.rows.assign(n, kOwnLimit);
+    slot_.rows.resize(system.activities());
     available_ = system.capacity;
     held_.rows.resize(system.resources());
     first_end_.rows.resize(system.resources());
@@ -37,19 +32,39 @@ Sharing::Sharing(const System& system, Record record, Calendar& calendar, Timeli
 }
 
 void Sharing::join(ActivityId activity, SimTime now) {
-    since_[activity] = now;
-    timeline_.ended[activity] = SimTime::max();
+    const SlotId slot = take_slot(activity, now);
     const auto uses = system_.uses.of(activity.value);
-    if (uses.empty()) return unbound_.push_back(activity);
-    flowing_.join(activity);
-    joined_.push_back(activity);
+    if (uses.empty()) return unbound_.push_back(slot);
+    flowing_.join(activity, slot);
+    joined_.push_back(slot);
     for (const Use& use : uses) touched_.push_back(use.resource);
 }
 
+SlotId Sharing::take_slot(ActivityId activity, SimTime now) {
+    if (free_.empty()) {
+        free_.push_back({static_cast<std::uint32_t>(flow_.size())});
+        standing_.rows.emplace_back();
+        flow_.rows.emplace_back();
+    }
+    const SlotId slot = free_.back();
+    free_.pop_back();
+    slot_[activity] = slot;
+    standing_[slot] = {kJustJoined, kOwnLimit, activity};
+    flow_[slot] = {.rate = 0, .remaining = system_.work[activity], .since = now};
+    return slot;
+}
+
 void Sharing::leave(ActivityId activity) {
+    const SlotId slot = slot_[activity];
+    free_.push_back(slot);
     flowing_.leave(activity);
-    lower_floor(standing_[activity].level);
+    lower_floor(standing_[slot].level);
     for (const Use& use : system_.uses.of(activity.value)) touched_.push_back(use.resource);
+}
+
+Share Sharing::share(ActivityId activity) const {
+    const Flow& flow = flow_[slot_[activity]];
+    return {flow.rate, flow.held_by};
 }
 
 void Sharing::hold(ResourceId resource, double amount) {
@@ -62,8 +77,8 @@ void Sharing::hold(ResourceId resource, double amount) {
 
 void Sharing::ends_on(ResourceId resource, SimTime now, std::vector<ActivityId>& ends) const {
     for (const auto& taker : flowing_.on(resource))
-        if (standing_[taker.activity].held_by == resource && timeline_.ended[taker.activity] == now)
-            ends.push_back(taker.activity);
+        if (standing_[taker.slot].held_by == resource && flow_[taker.slot].end == now)
+            ends.push_back(standing_[taker.slot].activity);
 }
 
 void Sharing::reshare(SimTime now) {
@@ -72,8 +87,8 @@ void Sharing::reshare(SimTime now) {
     for (const ResourceId seed : touched_) {
         if (seen_[seed] == instant_) continue;
         gather(seed);
-        if (!activities_.empty()) {
-            fair_shares_.fill(activities_, resources_, flowing_, available_, standing_);
+        if (!slots_.empty()) {
+            fair_shares_.fill(slots_, resources_, flowing_, available_, standing_);
             ++timeline_.solves;
         }
         adopt_rates(now);
@@ -82,18 +97,20 @@ void Sharing::reshare(SimTime now) {
     }
     touched_.clear();
     floor_ = kNowhere;
-    activities_.assign(unbound_.begin(), unbound_.end());
+    slots_.assign(unbound_.begin(), unbound_.end());
     unbound_.clear();
-    for (const ActivityId activity : activities_)
-        standing_[activity] = {system_.rate_limit[activity] / system_.share[activity], kOwnLimit};
+    for (const SlotId slot : slots_) {
+        const ActivityId activity = standing_[slot].activity;
+        standing_[slot].level = system_.rate_limit[activity] / system_.share[activity];
+    }
     adopt_rates(now);
 }
 
 void Sharing::find_floor() {
     if (joined_.size() > kFewJoined) floor_ = 0;
-    for (const ActivityId activity : joined_)
+    for (const SlotId slot : joined_)
         if (floor_ > 0)
-            for (const Use& use : system_.uses.of(activity.value)) lower_floor(full_at(use.resource));
+            for (const Use& use : system_.uses.of(standing_[slot].activity.value)) lower_floor(full_at(use.resource));
     joined_.clear();
     floor_ *= 1 - kMargin;
 }
@@ -103,9 +120,9 @@ void Sharing::find_floor() {
 double Sharing::full_at(ResourceId resource) const {
     for (double level = 0;;) {
         double left = available_[resource], demand_of_rising = 0;
-        for (const auto& [activity, use, demand] : flowing_.on(resource)) {
-            if (standing_[activity].level < level)
-                left -= demand * standing_[activity].level;
+        for (const auto& [slot, use, demand] : flowing_.on(resource)) {
+            if (standing_[slot].level < level)
+                left -= demand * standing_[slot].level;
             else
                 demand_of_rising += demand;
         }
@@ -115,61 +132,67 @@ double Sharing::full_at(ResourceId resource) const {
     }
 }
 
-// Everything not below the floor that shares a resource with the seed, directly or through others. Iterative: a
-// component may have as many links in a row as the machine has memory for.
+// Everything not below the floor that shares a resource with the seed, directly or through others; and what each of the
+// resources starts with. Iterative: a component may have as many links in a row as the machine has memory for.
 void Sharing::gather(ResourceId seed) {
-    activities_.clear();
+    slots_.clear();
     resources_.clear();
     resources_.push_back(seed);
     seen_[seed] = instant_;
     for (std::size_t next = 0; next < resources_.size(); ++next) {
-        for (const auto& taker : flowing_.on(resources_[next])) {
-            double& level = standing_[taker.activity].level;
-            if (level < floor_ || level == kRising) continue;
+        FairShares::Filling filling{.left = available_[resources_[next]]};
+        for (const auto& [slot, use, demand] : flowing_.on(resources_[next])) {
+            double& level = standing_[slot].level;
+            if (level < floor_) {
+                filling.left -= demand * level;
+                continue;
+            }
+            filling.demand += demand;
+            ++filling.rising;
+            if (level == kRising) continue;
             level = kRising;
-            activities_.push_back(taker.activity);
-            for (const Use& other : system_.uses.of(taker.activity.value)) {
+            slots_.push_back(slot);
+            for (const Use& other : system_.uses.of(standing_[slot].activity.value)) {
                 if (seen_[other.resource] == instant_) continue;
                 seen_[other.resource] = instant_;
                 resources_.push_back(other.resource);
             }
         }
+        fair_shares_.begin(resources_[next], filling);
     }
     for (const ResourceId resource : resources_) first_end_[resource] = SimTime::max();
 }
 
 void Sharing::adopt_rates(SimTime now) {
-    for (const ActivityId activity : activities_) {
-        const Share next = FairShares::share_of(system_, activity, standing_[activity]);
-        double& rate = rate_[activity];
-        ResourceId& held_by = timeline_.held_by[activity];
-        if (record_ == Record::rates && !(next == Share{rate, held_by}))
-            timeline_.rates.push_back({activity, now, next});
-        if (next.rate != rate) {
-            remaining_[activity] -= std::min(remaining_[activity], rate * seconds(now - since_[activity]));
-            since_[activity] = now;
-            rate = next.rate;
-            schedule(activity, remaining_[activity] == 0 ? 0 : remaining_[activity] / rate, now);
+    for (const SlotId slot : slots_) {
+        adopt_rate(slot, now);
+        Flow& flow = flow_[slot];
+        const EventId event{standing_[slot].activity.value};
+        if (flow.held_by == kOwnLimit && flow.end < SimTime::max()) {
+            calendar_.put(event, flow.end);
+            flow.has_event = true;
+            continue;
         }
-        const SimTime end = timeline_.ended[activity];
-        if (next.held_by == kOwnLimit) {
-            if (end < SimTime::max())
-                calendar_.put({activity.value}, end);
-            else
-                calendar_.withdraw({activity.value});
-        } else {
-            if (held_by == kOwnLimit) calendar_.withdraw({activity.value});
-            first_end_[next.held_by] = std::min(first_end_[next.held_by], end);
-        }
-        held_by = next.held_by;
+        if (flow.held_by != kOwnLimit) first_end_[flow.held_by] = std::min(first_end_[flow.held_by], flow.end);
+        if (flow.has_event) calendar_.withdraw(event);
+        flow.has_event = false;
     }
 }
 
-// An end beyond the last representable time is no event: a higher rate may yet bring it nearer.
-void Sharing::schedule(ActivityId activity, double in_seconds, SimTime now) {
-    timeline_.ended[activity] = in_seconds * 1e15 < static_cast<double>(SimTime::max().fs - now.fs)
-                                    ? now + from_seconds(in_seconds)
-                                    : SimTime::max();
+void Sharing::adopt_rate(SlotId slot, SimTime now) {
+    const Share next = FairShares::share_of(system_, standing_[slot]);
+    Flow& flow = flow_[slot];
+    if (record_ == Record::rates && !(next == Share{flow.rate, flow.held_by}))
+        timeline_.rates.push_back({standing_[slot].activity, now, next});
+    flow.held_by = next.held_by;
+    if (next.rate == flow.rate) return;
+    flow.remaining -= std::min(flow.remaining, flow.rate * seconds(now - flow.since));
+    flow.since = now;
+    flow.rate = next.rate;
+    // An end beyond the last representable time is no event: a higher rate may yet bring it nearer.
+    const double left = flow.remaining == 0 ? 0 : flow.remaining / flow.rate;
+    flow.end =
+        left * 1e15 < static_cast<double>(SimTime::max().fs - now.fs) ? now + from_seconds(left) : SimTime::max();
 }
 
 void Sharing::set_events() {
@@ -185,7 +208,7 @@ void Sharing::record_use(SimTime now) {
     for (const ResourceId resource : resources_) {
         double used = 0;
         for (const auto& taker : flowing_.on(resource))
-            used += system_.uses.rows[taker.use].weight * rate_[taker.activity];
+            used += system_.uses.rows[taker.use].weight * flow_[taker.slot].rate;
         timeline_.use.push_back({resource, now, used});
     }
 }

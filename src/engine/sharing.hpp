@@ -23,7 +23,7 @@ namespace fmsim {
 
 class Sharing {
 public:
-    // `timeline` gets what holds each activity and when it ends or would, and the records when they are asked for.
+    // `timeline` gets the solves, and the records when they are asked for.
     Sharing(const System& system, Record record, Calendar& calendar, Timeline& timeline);
 
     void join(ActivityId activity, SimTime now);
@@ -33,16 +33,26 @@ public:
 
     // When the event of `resource` has come: those of its activities that end now.
     void ends_on(ResourceId resource, SimTime now, std::vector<ActivityId>& ends) const;
-    double rate(ActivityId activity) const { return rate_[activity]; }
+    // Of an activity that flows, or has flowed and no other has joined since.
+    Share share(ActivityId activity) const;
 
 private:
+    struct Flow {
+        double rate{};
+        double remaining{};              // work, as of `since`
+        SimTime since;                   // the last change of the rate
+        SimTime end = SimTime::max();    // with this rate
+        ResourceId held_by = kOwnLimit;  // when it was last shared
+        bool has_event = false;          // of its own in the calendar
+    };
     void lower_floor(double level) { floor_ = level < floor_ ? level : floor_; }
     double full_at(ResourceId resource) const;
     void find_floor();
     void gather(ResourceId seed);
+    SlotId take_slot(ActivityId activity, SimTime now);
     void adopt_rates(SimTime now);
     void set_events();
-    void schedule(ActivityId activity, double in_seconds, SimTime now);
+    void adopt_rate(SlotId slot, SimTime now);
     void record_use(SimTime now);
     EventId event_of(ResourceId resource) const {
         return {static_cast<std::uint32_t>(system_.activities()) + resource.value};
@@ -55,20 +65,20 @@ private:
     Flowing flowing_;
     FairShares fair_shares_;
 
-    Column<ActivityId, Standing> standing_;
-    Column<ActivityId, double> rate_;
-    Column<ActivityId, double> remaining_;  // work, as of since_
-    Column<ActivityId, SimTime> since_;     // the last change of its rate
+    Column<ActivityId, SlotId> slot_;
+    std::vector<SlotId> free_;
+    Column<SlotId, Standing> standing_;
+    Column<SlotId, Flow> flow_;
     Column<ResourceId, double> available_;
     Column<ResourceId, double> held_;
     Column<ResourceId, SimTime> first_end_;  // among the gathered ones it holds
 
     double floor_;  // what stands lower is not touched by the changes of this instant
-    std::vector<ActivityId> joined_;
+    std::vector<SlotId> joined_;
     std::vector<ResourceId> touched_;
-    std::vector<ActivityId> unbound_;  // began to flow using nothing: only their own limit holds them
+    std::vector<SlotId> unbound_;  // began to flow using nothing: only their own limit holds them
     // Those joined to one seed; a resource's stamp says in which instant it was last seen.
-    std::vector<ActivityId> activities_;
+    std::vector<SlotId> slots_;
     std::vector<ResourceId> resources_;
     std::uint32_t instant_ = 0;
     Column<ResourceId, std::uint32_t> seen_;

@@ -12,18 +12,20 @@ namespace {
 // The shares of all activities at once, as if all flowed and nothing were held.
 std::vector<Share> shares_of(const System& system) {
     Flowing flowing(system);
-    std::vector<ActivityId> activities;
+    std::vector<SlotId> slots;
     std::vector<ResourceId> resources;
+    Column<SlotId, Standing> standing;
     for (std::uint32_t i = 0; i < system.activities(); ++i) {
-        flowing.join({i});
-        activities.push_back({i});
+        flowing.join({i}, {i});
+        slots.push_back({i});
+        standing.rows.push_back({kRising, kOwnLimit, {i}});
     }
     for (std::uint32_t r = 0; r < system.resources(); ++r) resources.push_back({r});
-    Column<ActivityId, Standing> standing{std::vector<Standing>(system.activities(), {kRising, kOwnLimit})};
-    FairShares(system).fill(activities, resources, flowing, system.capacity, standing);
+    FairShares filling(system);
+    for (const ResourceId resource : resources) filling.count(resource, flowing, system.capacity[resource], standing);
+    filling.fill(slots, resources, flowing, system.capacity, standing);
     std::vector<Share> shares;
-    for (const ActivityId activity : activities)
-        shares.push_back(FairShares::share_of(system, activity, standing[activity]));
+    for (const SlotId slot : slots) shares.push_back(FairShares::share_of(system, standing[slot]));
     return shares;
 }
 
