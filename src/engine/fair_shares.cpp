@@ -19,7 +19,6 @@ double FairShares::Filling::level() const {
 
 void FairShares::fill(std::span<const SlotId> slots, std::span<const ResourceId> resources, const Flowing& flowing,
                       const Column<ResourceId, double>& available, Column<SlotId, Standing>& standing) {
-    if (slots.size() == 1) return fix_only(standing[slots[0]], resources);
     unfixed_ = slots.size();
     heap_.clear();
     for (const ResourceId resource : resources)
@@ -71,11 +70,14 @@ void FairShares::count(ResourceId resource, const Flowing& flowing, double avail
 }
 
 // At its own limit, or by the first of its resources to be full.
-void FairShares::fix_only(Standing& standing, std::span<const ResourceId> resources) const {
+void FairShares::fill_alone(const System& system, const Column<ResourceId, double>& available, Standing& standing) {
+    const double share = system.share[standing.activity];
     Level first{kRising, kOwnLimit.value};
-    for (const ResourceId resource : resources)
-        if (filling_[resource].rising != 0) first = std::min(first, Level{filling_[resource].level(), resource.value});
-    const double limit = system_.rate_limit[standing.activity] / system_.share[standing.activity];
+    for (const auto& [resource, weight] : system.uses.of(standing.activity.value)) {
+        const Filling filling{.left = available[resource], .demand = weight * share};
+        first = std::min(first, Level{filling.level(), resource.value});
+    }
+    const double limit = system.rate_limit[standing.activity] / share;
     if (std::isfinite(limit) && limit < first.level) first = {limit, kOwnLimit.value};
     standing.level = first.level;
     standing.held_by = ResourceId{first.id};

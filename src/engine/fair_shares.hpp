@@ -57,6 +57,9 @@ public:
     void fill(std::span<const SlotId> slots, std::span<const ResourceId> resources, const Flowing& flowing,
               const Column<ResourceId, double>& available, Column<SlotId, Standing>& standing);
 
+    // The same for one activity that shares none of its resources.
+    static void fill_alone(const System& system, const Column<ResourceId, double>& available, Standing& standing);
+
     static Share share_of(const System& system, const Standing& standing) {
         return {standing.held_by == kOwnLimit ? system.rate_limit[standing.activity]
                                               : system.share[standing.activity] * standing.level,
@@ -72,7 +75,6 @@ private:
         }
         bool operator>(const Level& other) const { return other < *this; }
     };
-    void fix_only(Standing& standing, std::span<const ResourceId> resources) const;
     void fix(Standing& standing, double level, ResourceId held_by, const Flowing& flowing,
              const Column<ResourceId, double>& available, const Column<SlotId, Standing>& all);
     void gather_limits(std::span<const SlotId> slots, const Column<SlotId, Standing>& standing);

@@ -85,7 +85,7 @@ void Sharing::reshare(SimTime now) {
     find_floor();
     ++instant_;
     for (const ResourceId seed : touched_) {
-        if (seen_[seed] == instant_) continue;
+        if (seen_[seed] == instant_ || share_alone(seed, now)) continue;
         gather(seed);
         if (!slots_.empty()) {
             fair_shares_.fill(slots_, resources_, flowing_, available_, standing_);
@@ -132,6 +132,35 @@ double Sharing::full_at(ResourceId resource) const {
     }
 }
 
+// What nearly all changes of an ordered schedule come to: nobody is on the seed any more, or one activity has all its
+// resources for itself. The walk and the filling would find the same.
+bool Sharing::share_alone(ResourceId seed, SimTime now) {
+    const auto takers = flowing_.on(seed);
+    if (takers.size() > 1 || record_ == Record::rates) return false;
+    if (takers.empty()) {
+        calendar_.withdraw(event_of(seed));
+        return true;
+    }
+    const SlotId slot = takers.front().slot;
+    Standing& standing = standing_[slot];
+    const auto uses = system_.uses.of(standing.activity.value);
+    for (const Use& use : uses)
+        if (flowing_.on(use.resource).size() > 1) return false;
+    FairShares::fill_alone(system_, available_, standing);
+    ++timeline_.solves;
+    adopt_rate(slot, now);
+    set_own_event(slot);
+    const Flow& flow = flow_[slot];
+    for (const Use& use : uses) {
+        seen_[use.resource] = instant_;
+        if (use.resource == flow.held_by && flow.end < SimTime::max())
+            calendar_.put(event_of(use.resource), flow.end);
+        else
+            calendar_.withdraw(event_of(use.resource));
+    }
+    return true;
+}
+
 // Everything not below the floor that shares a resource with the seed, directly or through others; and what each of the
 // resources starts with. Iterative: a component may have as many links in a row as the machine has memory for.
 void Sharing::gather(ResourceId seed) {
@@ -140,43 +169,58 @@ void Sharing::gather(ResourceId seed) {
     resources_.push_back(seed);
     seen_[seed] = instant_;
     for (std::size_t next = 0; next < resources_.size(); ++next) {
-        FairShares::Filling filling{.left = available_[resources_[next]]};
-        for (const auto& [slot, use, demand] : flowing_.on(resources_[next])) {
-            double& level = standing_[slot].level;
-            if (level < floor_) {
-                filling.left -= demand * level;
-                continue;
-            }
-            filling.demand += demand;
-            ++filling.rising;
-            if (level == kRising) continue;
-            level = kRising;
-            slots_.push_back(slot);
-            for (const Use& other : system_.uses.of(standing_[slot].activity.value)) {
+        const std::size_t known = slots_.size();
+        gather_takers(resources_[next]);
+        for (std::size_t i = known; i < slots_.size(); ++i)
+            for (const Use& other : system_.uses.of(standing_[slots_[i]].activity.value)) {
                 if (seen_[other.resource] == instant_) continue;
                 seen_[other.resource] = instant_;
                 resources_.push_back(other.resource);
             }
-        }
-        fair_shares_.begin(resources_[next], filling);
     }
     for (const ResourceId resource : resources_) first_end_[resource] = SimTime::max();
+}
+
+// Those of one resource that rise, as far as they are new. Who is new, and who rises at all, no processor can guess: so
+// every taker goes the same way, without a branch.
+void Sharing::gather_takers(ResourceId resource) {
+    const auto takers = flowing_.on(resource);
+    std::size_t count = slots_.size();
+    slots_.resize(count + takers.size());
+    FairShares::Filling filling{.left = available_[resource]};
+    for (const auto& [slot, use, demand] : takers) {
+        double& level = standing_[slot].level;
+        const bool stands = level < floor_, is_new = !stands && level != kRising;
+        filling.left -= stands ? demand * level : 0;
+        filling.demand += stands ? 0 : demand;
+        filling.rising += stands ? 0 : 1;
+        slots_[count] = slot;
+        count += is_new ? 1 : 0;
+        level = stands ? level : kRising;
+    }
+    slots_.resize(count);
+    fair_shares_.begin(resource, filling);
 }
 
 void Sharing::adopt_rates(SimTime now) {
     for (const SlotId slot : slots_) {
         adopt_rate(slot, now);
-        Flow& flow = flow_[slot];
-        const EventId event{standing_[slot].activity.value};
-        if (flow.held_by == kOwnLimit && flow.end < SimTime::max()) {
-            calendar_.put(event, flow.end);
-            flow.has_event = true;
-            continue;
-        }
+        set_own_event(slot);
+        const Flow& flow = flow_[slot];
         if (flow.held_by != kOwnLimit) first_end_[flow.held_by] = std::min(first_end_[flow.held_by], flow.end);
-        if (flow.has_event) calendar_.withdraw(event);
-        flow.has_event = false;
     }
+}
+
+void Sharing::set_own_event(SlotId slot) {
+    Flow& flow = flow_[slot];
+    const bool wanted = flow.held_by == kOwnLimit && flow.end < SimTime::max();
+    if (!wanted && !flow.has_event) return;
+    const EventId event{standing_[slot].activity.value};
+    if (wanted)
+        calendar_.put(event, flow.end);
+    else
+        calendar_.withdraw(event);
+    flow.has_event = wanted;
 }
 
 void Sharing::adopt_rate(SlotId slot, SimTime now) {

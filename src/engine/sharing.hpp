@@ -48,11 +48,14 @@ private:
     void lower_floor(double level) { floor_ = level < floor_ ? level : floor_; }
     double full_at(ResourceId resource) const;
     void find_floor();
+    bool share_alone(ResourceId seed, SimTime now);
     void gather(ResourceId seed);
+    void gather_takers(ResourceId resource);
     SlotId take_slot(ActivityId activity, SimTime now);
     void adopt_rates(SimTime now);
     void set_events();
     void adopt_rate(SlotId slot, SimTime now);
+    void set_own_event(SlotId slot);
     void record_use(SimTime now);
     EventId event_of(ResourceId resource) const {
         return {static_cast<std::uint32_t>(system_.activities()) + resource.value};
