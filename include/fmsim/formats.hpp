@@ -119,6 +119,9 @@ struct TrainingFile;
 TrainingFile parse_training(std::string_view text, const std::string& file);
 // Whether a workload file is a training plan: "kind": "training".
 bool is_training(std::string_view text);
+// Many plans that differ from one (schemas/training_plans.json), "kind": "training_plans".
+std::vector<TrainingFile> parse_training_plans(std::string_view text, const std::string& file);
+bool is_training_plans(std::string_view text);
 // Hugging Face config.json, and a name of a preset.
 TransformerModel parse_model_config(std::string_view text, const std::string& file);
 TransformerModel model_preset(const std::string& name);

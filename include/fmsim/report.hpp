@@ -106,6 +106,19 @@ struct TrainingReport {
 };
 std::string write(const TrainingReport& report, Format format);
 
+// Many plans, fastest a token first; those without a prediction last, with the reason.
+struct PlannedStep {
+    const TrainingFile* file{};
+    const StepPrediction* step{};  // none: not predicted
+    std::string why_not;
+};
+struct PlansReport {
+    std::string cluster;
+    std::vector<PlannedStep> plans;
+    Provenance provenance;
+};
+std::string write(PlansReport report, Format format);
+
 // Predicted beside measured steps; with pairs where they are wanted.
 struct TrainingValidation {
     const std::vector<ComparedStep>* rows{};

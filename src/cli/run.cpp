@@ -16,6 +16,7 @@ struct Options {
     ScenarioOptions scenario;
     bool print_scenario = false;
     bool no_fold = false;
+    bool no_memo = false;
     bool print_folding = false;
     bool check = false;
     Output output;
@@ -71,6 +72,8 @@ FoldingReport::Check checked(Scenario scenario, const std::vector<Placement>& pl
 
 int run_workload(const Options& options) {
     const std::string text = read_file(options.workload);
+    if (is_training_plans(text))
+        return run_training_plans(text, options.workload, options.scenario, !options.no_memo, options.output);
     if (is_training(text)) return run_training(text, options.workload, options.scenario, options.output);
     Workload work = parse_workload(text, options.workload);
     const ScenarioOptions words = completed(options.scenario, work);
@@ -118,7 +121,7 @@ int run_workload(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& program, Action& action) {
-    CLI::App& command = *program.add_subcommand("run", "Predict a workload file, or a training plan");
+    CLI::App& command = *program.add_subcommand("run", "Predict a workload file, a training plan, or many plans");
     const auto options = std::make_shared<Options>();
     command.add_option("workload", options->workload, "a JSON file; - is standard input")
         ->required()
@@ -126,6 +129,8 @@ void add_run(CLI::App& program, Action& action) {
     add_options(command, options->scenario, true);
     command.add_flag("--print-scenario", options->print_scenario, kPrintScenario);
     command.add_flag("--no-fold", options->no_fold, "simulate every rank, also those that behave alike");
+    command.add_flag("--no-memo", options->no_memo,
+                     "of many training plans: find the times of collectives anew for each plan");
     command.add_flag("--print-folding", options->print_folding,
                      "show which ranks and domains behave alike, and what tells the others apart");
     command.add_flag("--check", options->check,

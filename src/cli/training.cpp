@@ -25,6 +25,8 @@ GroupsAcross across(std::uint32_t gpus, std::uint32_t size, std::uint32_t per_do
     return groups;
 }
 
+}  // namespace
+
 void place(TrainingFile& file, const ScenarioOptions& options, const Cluster& cluster) {
     if (options.per_domain > 0) file.per_domain = options.per_domain;
     if (options.gpus > 0) file.plan.gpus = options.gpus;
@@ -33,8 +35,6 @@ void place(TrainingFile& file, const ScenarioOptions& options, const Cluster& cl
     if (file.plan.gpus > all)
         throw Infeasible(fmt::format("the plan needs {} GPUs, the cluster has {}", file.plan.gpus, all));
 }
-
-}  // namespace
 
 Provenance training_provenance(const std::string& inputs) {
     return {.fmsim_version = kVersion,

@@ -4,9 +4,9 @@
 
 namespace fmsim {
 
-void Calendar::put(ActivityId activity, SimTime when) {
-    const Entry entry{when, activity};
-    std::size_t hole = place_[activity.value];
+void Calendar::put(EventId event, SimTime when) {
+    const Entry entry{when, event};
+    std::size_t hole = place_[event.value];
     if (hole == kAbsent) {
         hole = heap_.size();
         heap_.emplace_back();
@@ -18,18 +18,14 @@ void Calendar::put(ActivityId activity, SimTime when) {
     }
 }
 
-void Calendar::withdraw(ActivityId activity) {
-    if (place_[activity.value] != kAbsent) remove_at(place_[activity.value]);
-}
-
-ActivityId Calendar::take() {
-    const ActivityId first = heap_.front().activity;
+EventId Calendar::take() {
+    const EventId first = heap_.front().event;
     remove_at(0);
     return first;
 }
 
 void Calendar::remove_at(std::size_t hole) {
-    place_[heap_[hole].activity.value] = kAbsent;
+    place_[heap_[hole].event.value] = kAbsent;
     const Entry last = heap_.back();
     heap_.pop_back();
     if (hole == heap_.size()) return;

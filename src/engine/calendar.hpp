@@ -1,8 +1,8 @@
-// The pending events, earliest first: at most one an activity, which may be moved or withdrawn.
+// The pending events, earliest first; each may be moved or withdrawn.
 //
 // An addressable heap with four children a node. At one time the lower id comes first, so that no two keys are equal
 // and neither the heap's inside nor the order of insertion can show in a result.
-// Cost: O(log n) for each put and take, no allocation after construction.
+// Cost: O(log n) for each put and take, no allocation once as many were pending as ever will be.
 #pragma once
 
 #include <vector>
@@ -11,34 +11,43 @@
 
 namespace fmsim {
 
+// What can happen next: an activity goes on to its next stage, or a resource is left by the first of those it holds.
+// The activities come first, by id, then the resources.
+using EventId = Index<struct EventTag>;
+
 class Calendar {
 public:
-    explicit Calendar(std::size_t activities) : place_(activities, kAbsent) {}
+    explicit Calendar(std::size_t events) : place_(events, kAbsent) {}
 
     bool empty() const { return heap_.empty(); }
     SimTime next() const { return heap_.front().when; }
 
-    void put(ActivityId activity, SimTime when);  // or move, when it is already in
-    void withdraw(ActivityId activity);           // nothing happens when it is not in
-    ActivityId take();                            // the first
+    void put(EventId event, SimTime when);  // or move, when it is already in
+    void withdraw(EventId event) {          // nothing happens when it is not in
+        if (place_[event.value] != kAbsent) remove_at(place_[event.value]);
+    }
+    EventId take();  // the first
 
 private:
     static constexpr std::uint32_t kAbsent = 0xffffffff;
     struct Entry {
         SimTime when;
-        ActivityId activity;
-        auto operator<=>(const Entry&) const = default;
+        EventId event;
+        // Times are not negative; one number of both compares without a branch.
+        bool operator<(const Entry& other) const { return key() < other.key(); }
+        __extension__ typedef unsigned __int128 Key;
+        Key key() const { return Key{static_cast<std::uint64_t>(when.fs)} << 32 | event.value; }
     };
     void rise(std::size_t hole, Entry entry);
     void sink(std::size_t hole, Entry entry);
     void remove_at(std::size_t hole);
     void set(std::size_t hole, Entry entry) {
         heap_[hole] = entry;
-        place_[entry.activity.value] = static_cast<std::uint32_t>(hole);
+        place_[entry.event.value] = static_cast<std::uint32_t>(hole);
     }
 
     std::vector<Entry> heap_;
-    std::vector<std::uint32_t> place_;  // of an activity in the heap
+    std::vector<std::uint32_t> place_;  // of an event in the heap
 };
 
 }  // namespace fmsim

@@ -9,8 +9,18 @@
 namespace fmsim {
 namespace {
 
-void require(bool promise, const char* what) {
-    if (!promise) throw std::invalid_argument(fmt::format("engine: {}", what));
+[[noreturn, gnu::noinline]] void refuse(const char* what) {
+    throw std::invalid_argument(fmt::format("engine: {}", what));
+}
+inline void require(bool promise, const char* what) {
+    if (!promise) [[unlikely]]
+        refuse(what);
+}
+// Rows are short: one by one is quicker than moving blocks.
+template <class T>
+void append(Rows<T>& rows, std::span<const T> row) {
+    for (const T& one : row) rows.rows.push_back(one);
+    rows.first.push_back(static_cast<std::uint32_t>(rows.rows.size()));
 }
 bool finite_amount(double value) { return std::isfinite(value) && value >= 0; }
 
@@ -48,8 +58,8 @@ ActivityId SystemBuilder::add(const Activity& activity) {
     system_.share.rows.push_back(activity.share);
     system_.rate_limit.rows.push_back(activity.rate_limit);
     system_.predecessors.rows.push_back(0);
-    system_.uses.append(activity.uses);
-    system_.holds.append(activity.holds);
+    append(system_.uses, activity.uses);
+    append(system_.holds, activity.holds);
     return {id};
 }
 

@@ -18,9 +18,9 @@ TEST_CASE("the calendar gives the earliest first, and at one time the lowest id"
     calendar.put({1}, {3});
 
     CHECK(calendar.next() == SimTime{3});
-    CHECK(calendar.take() == ActivityId{1});
-    CHECK(calendar.take() == ActivityId{0});
-    CHECK(calendar.take() == ActivityId{2});
+    CHECK(calendar.take() == EventId{1});
+    CHECK(calendar.take() == EventId{0});
+    CHECK(calendar.take() == EventId{2});
     CHECK(calendar.empty());
 }
 
@@ -32,8 +32,8 @@ TEST_CASE("an activity has one event: a second put moves it, earlier or later") 
     calendar.put({0}, {7});
     CHECK(calendar.next() == SimTime{6});
     calendar.put({0}, {1});
-    CHECK(calendar.take() == ActivityId{0});
-    CHECK(calendar.take() == ActivityId{1});
+    CHECK(calendar.take() == EventId{0});
+    CHECK(calendar.take() == EventId{1});
     CHECK(calendar.empty());
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("withdrawing an event that is not there changes nothing") {
     calendar.withdraw({0});
     calendar.put({1}, {6});
     calendar.withdraw({0});
-    CHECK(calendar.take() == ActivityId{1});
+    CHECK(calendar.take() == EventId{1});
     calendar.withdraw({1});
     CHECK(calendar.empty());
 }
@@ -53,12 +53,12 @@ TEST_CASE("the calendar does what an ordered set does, over random puts, moves, 
     CAPTURE(seed);
     Dice dice(seed);
     Calendar calendar(kActivities);
-    std::set<std::pair<SimTime, ActivityId>> plain;
+    std::set<std::pair<SimTime, EventId>> plain;
     std::vector<SimTime> when(kActivities);
 
     bool same = true;
     for (int step = 0; step < 5000 && same; ++step) {
-        const ActivityId activity{dice.below(kActivities)};
+        const EventId activity{dice.below(kActivities)};
         const std::uint32_t what = dice.below(10);
         if (what < 6) {
             plain.erase({when[activity.value], activity});

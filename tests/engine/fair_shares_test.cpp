@@ -12,16 +12,21 @@ namespace {
 // The shares of all activities at once, as if all flowed and nothing were held.
 std::vector<Share> shares_of(const System& system) {
     Flowing flowing(system);
-    std::vector<ActivityId> activities;
+    std::vector<SlotId> slots;
     std::vector<ResourceId> resources;
+    Column<SlotId, Standing> standing;
     for (std::uint32_t i = 0; i < system.activities(); ++i) {
-        flowing.join({i});
-        activities.push_back({i});
+        flowing.join({i}, {i});
+        slots.push_back({i});
+        standing.rows.push_back({kRising, kOwnLimit, {i}});
     }
     for (std::uint32_t r = 0; r < system.resources(); ++r) resources.push_back({r});
-    Column<ActivityId, Share> shares{std::vector<Share>(system.activities())};
-    FairShares(system).fill(activities, resources, flowing, system.capacity, shares);
-    return shares.rows;
+    FairShares filling(system);
+    for (const ResourceId resource : resources) filling.count(resource, flowing, system.capacity[resource], standing);
+    filling.fill(slots, resources, flowing, system.capacity, standing);
+    std::vector<Share> shares;
+    for (const SlotId slot : slots) shares.push_back(FairShares::share_of(system, standing[slot]));
+    return shares;
 }
 
 constexpr ResourceId ab{0}, bc{1};
