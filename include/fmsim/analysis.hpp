@@ -11,6 +11,7 @@
 
 #include "fmsim/base.hpp"
 #include "fmsim/choice.hpp"
+#include "fmsim/moe.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
 
@@ -48,6 +49,9 @@ struct MeasuredRow {
     Bytes size;
     double time_us{};
     bool typical = true;  // false: somebody has found it out of line with other runs of the machine
+    std::uint32_t tokens{};  // of each rank, and the SMs of the kernel: tokens to experts
+    std::uint32_t sms{};
+    BytesPerSecond rate{};  // of tokens to experts instead of a time, as the libraries count it
 };
 struct Measurements {
     std::string id;
@@ -61,6 +65,8 @@ struct Measurements {
     std::uint32_t per_domain{};  // 0: all of a domain
     std::string nccl_version;    // empty: not known
     Pins pins;                   // what its run had fixed
+    std::string dtype{};
+    std::string note{};
 };
 
 // The measured time of a size, if the table has it.
@@ -93,6 +99,11 @@ struct ValidatedRow {
     std::string algorithm;  // as predicted
     std::string protocol;
     std::uint32_t channels{};
+    // Of tokens to experts; else 0 and empty.
+    std::string cluster{};
+    std::uint32_t gpus{};
+    std::uint32_t tokens{};
+    double plain_us{};  // bytes as the table counts them, less the part that stays, over what the links carry
 };
 // "p5.48xlarge:2" -> "p5.48xlarge".
 std::string machine_of(std::string_view cluster);
@@ -100,6 +111,18 @@ std::string machine_of(std::string_view cluster);
 std::vector<ValidatedRow> not_predicted(const Measurements& table, const std::string& why);
 // Predicts each row in `stream`. What the model has no word for says why.
 std::vector<ValidatedRow> validate(const Measurements& table, const Topology& topology, const Nccl& nccl);
+
+// ---- Tokens to experts. ----
+
+bool is_of_experts(const Measurements& table);
+// What a row asks; of a round trip both ways. Nothing where no dispatcher is known by the table's words.
+std::vector<ExpertCall> expert_calls(const Measurements& table, const MeasuredRow& row,
+                                     const std::vector<Dispatcher>& dispatchers);
+// Of a row with a rate: the bytes that it counts over it.
+double measured_us_of(const Measurements& table, const Group& group, const MeasuredRow& row,
+                      const std::vector<Dispatcher>& dispatchers);
+std::vector<ValidatedRow> validate_experts(const Measurements& table, const Topology& topology, const Nccl& nccl,
+                                           const std::vector<Dispatcher>& dispatchers);
 
 // |error| of time in percent, and the bias: the mean of the signed errors.
 struct ErrorQuantiles {
@@ -126,6 +149,46 @@ struct Score {
     std::optional<BandScore> small, large;  // each the plain mean of its bands; `worst` is the worst
 };
 Score score(const std::vector<ValidatedRow>& rows);
+
+// Two dispatchers on the same machine with the same tokens, as measured.
+struct OrderedPair {
+    ValidatedRow fast, slow;
+    bool right{};  // predicted in this order too
+};
+struct ExpertScore {
+    std::size_t rows{}, tables{};
+    ErrorQuantiles of_rows;
+    ErrorQuantiles of_tables;  // of the medians of each
+    ErrorQuantiles plain;      // of rows, by ValidatedRow::plain_us
+    struct OfDispatcher {
+        std::string dispatcher, collective;
+        std::size_t rows{};
+        ErrorQuantiles errors;
+    };
+    std::vector<OfDispatcher> by_dispatcher;
+    std::vector<OrderedPair> pairs;
+};
+// Of the scored rows that are of tokens to experts; nothing when there are none.
+std::optional<ExpertScore> score_experts(const std::vector<ValidatedRow>& rows);
+
+// Constants of dispatchers fitted to tables from values that are the same for all of them, and again without a source,
+// or a table, each; what is left out is predicted with what the others say.
+struct ExpertTable {
+    const Measurements* table{};
+    Topology topology;
+};
+struct LeftOutExperts {
+    std::string what;  // the source, or the table
+    std::size_t rows{};
+    ErrorQuantiles seen, unseen;
+};
+struct ExpertsLeftOut {
+    ErrorQuantiles seen, unseen;  // of all rows together
+    std::vector<LeftOutExperts> each;
+};
+enum class LeaveOut : std::uint8_t { source, table };
+ExpertsLeftOut leave_out_experts(const std::vector<ExpertTable>& tables, const std::vector<Dispatcher>& dispatchers,
+                                 LeaveOut what);
 
 // ---- Constants from measurements. ----
 

@@ -147,6 +147,23 @@ struct Exchange {
     TransferShape between;          // two of them
 };
 
+// What a kernel of its own puts into other GPUs' memory, all at once: one leg over the network, one over NVLink. Each
+// leg ends with its slowest link or rank, and a while after.
+struct PutLeg {
+    bool leaves_domain{};
+    std::vector<Message> messages;  // bytes; those over the network leave and enter by the NICs beside both GPUs
+    double link_share = 1;          // of a link's rate that such puts reach
+    double rank_seconds{};          // that the busiest rank needs for them in any case: to copy, to post
+    SimTime delay;                  // before the first byte
+    SimTime tail;                   // after the last
+};
+struct Puts {
+    std::uint32_t sms{};  // that the kernel takes of each GPU
+    std::vector<PutLeg> legs;
+    double busiest_gpu{};     // bytes that some GPU must send or receive over NVLink, and over its NICs
+    double busiest_domain{};  // the same of a domain, over all its NICs
+};
+
 struct Schedule {
     Collective collective{};
     std::string_view algorithm;  // as NCCL names it: "Ring"
@@ -158,6 +175,8 @@ struct Schedule {
     SimTime launch;
     std::vector<Channel> channels;  // none when there is nothing to move
     std::optional<Exchange> exchange;
+    std::optional<Puts> puts;
+    bool moves() const { return !channels.empty() || exchange || puts; }
 };
 
 struct PlanRequest {

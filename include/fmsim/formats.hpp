@@ -17,6 +17,7 @@
 #include "fmsim/choice.hpp"
 #include "fmsim/engine.hpp"
 #include "fmsim/kernels.hpp"
+#include "fmsim/moe.hpp"
 #include "fmsim/topology.hpp"
 #include "fmsim/workload.hpp"
 
@@ -44,6 +45,7 @@ public:
     Nccl nccl() const;
     KernelFacts kernels(const Gpu& gpu) const;  // of its generation
     TrainingConstants training() const;
+    std::vector<Dispatcher> dispatchers() const;  // of tokens to experts, by name
     // Every value of a machine and of its parts, with its source.
     std::vector<SourcedValue> sources(std::string_view name) const;
     // Changes when any value of any file does; layout and key order do not count.
@@ -135,6 +137,10 @@ TrainingFile import_nemo(std::string_view text, const std::string& file);
 std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file);
 
 Measurements parse_measurements(std::string_view text, const std::string& file);
+
+// A file of measured exchanges of tokens by many libraries, a row each; a table of each that has a time or a rate.
+bool is_expert_rows(std::string_view text);
+std::vector<Measurements> parse_expert_rows(std::string_view text, const std::string& file);
 
 // What nccl-tests printed, with old or new columns, also behind a launcher's prefixes ("[1,0]<stdout>:", "3: "). Of the
 // two measurements of a row it takes the out-of-place one, or the in-place one where that has no time. The cluster is

@@ -6,6 +6,7 @@
 // Not here: why (analysis), and how it looks (report).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "fmsim/collective.hpp"
 #include "fmsim/engine.hpp"
 #include "fmsim/lowering.hpp"
+#include "fmsim/moe.hpp"
 #include "fmsim/topology.hpp"
 #include "fmsim/workload.hpp"
 
@@ -25,6 +27,7 @@ struct PredictOptions {
     Pins pins;
     bool fold = true;    // what behaves alike is simulated once (docs/models/folding.md)
     double stretch = 1;  // of all bytes: a check of how much a prediction moves when they hardly do
+    std::shared_ptr<const std::vector<Dispatcher>> dispatchers{};  // for calls of experts; null: there are none
 };
 
 // How much a folded run had to do, and what told the classes apart.
@@ -44,7 +47,7 @@ struct Folding {
 struct CallPrediction {
     Call call;
     std::optional<Collective> collective;  // none: a message, computing or waiting
-    std::string kind;                      // "all_reduce", "send", "compute", "delay"
+    std::string kind;                      // "all_reduce", "moe_dispatch", "send", "compute", "delay"
     std::string job;
     std::string role;
     std::uint32_t ranks{};  // that take part
@@ -52,7 +55,7 @@ struct CallPrediction {
     std::uint32_t root{};   // position in the group: broadcast, reduce
     std::string algorithm;
     Protocol protocol{};
-    std::uint32_t channels{};  // that carry bytes
+    std::uint32_t channels{};  // that carry bytes; of a dispatcher the SMs that it takes
     std::uint32_t step{};      // of the slowest, in Lowered::steps
     SimTime started;           // of the slowest: its last rank has come
     SimTime ended;

@@ -49,6 +49,24 @@ struct SweepReport {
 };
 std::string write(const SweepReport& report, Format format);
 
+// Tokens to experts, or back, by one or several dispatchers.
+struct ReportedExperts {
+    ExpertCall call;
+    std::optional<CallPrediction> predicted;  // none: the dispatcher refused
+    CallFinding finding;
+    double network_bytes{};  // of the busiest GPU, out or in
+    double nvlink_bytes{};
+    std::string refused;
+};
+struct ExpertReport {
+    std::string cluster;
+    std::uint32_t ranks{};
+    std::uint32_t domains{};
+    std::vector<ReportedExperts> rows;  // one or more, which differ in tokens and dispatcher
+    Provenance provenance;
+};
+std::string write(const ExpertReport& report, Format format);
+
 // What NCCL chooses for one call, and why.
 struct ChoiceReport {
     std::string cluster;
@@ -165,8 +183,14 @@ struct ValidationReport {
     std::size_t tables{};
     std::vector<ValidatedRow> rows;
     Score score;
+    std::optional<ExpertScore> experts{};
+    std::optional<ExpertsLeftOut> experts_without_source{}, experts_without_table{};
     Provenance provenance;
 };
+// The part of it about tokens to experts; empty where no table is.
+std::string experts_text(const ValidationReport& report);
+std::string experts_json(const ValidationReport& report);  // an object with keys of its own
+std::string experts_markdown(const ValidationReport& report);
 std::string write(const ValidationReport& report, Format format);
 
 // As a page of documentation, with a picture beside.

@@ -10,9 +10,11 @@
 // depend on time, so tasks_of finds every deadlock before anything runs. Not here: files, algorithms, links, time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -33,6 +35,46 @@ struct Compute {
 struct Delay {
     SimTime span;
 };
+// Where tokens go: to top_k different experts drawn from all alike; to as many ranks as they can, in turn; or to some
+// experts more than to others: expert i in an order drawn from the seed is as popular as 1 / (1 + skew i).
+enum class TokenRouting : std::uint8_t { random, balanced, skewed };
+std::string_view name(TokenRouting routing);  // "random"
+inline constexpr std::array kTokenRoutings{TokenRouting::random, TokenRouting::balanced, TokenRouting::skewed};
+
+// Tokens out to the experts of a mixture, or what these made of them back (room moe).
+struct ExpertCall {
+    bool combine{};           // back; else out
+    std::uint32_t tokens{};   // of each rank
+    std::uint32_t hidden{};   // elements of a token
+    std::uint32_t top_k{};    // experts of a token
+    std::uint32_t experts{};  // of all ranks together; rank r has those from r * experts / ranks on
+    std::uint32_t limit{};    // a token's experts are in at most so many domains (node-limited routing); 0: any
+    std::string dtype;        // of the elements on their way: "fp8", with its scales
+    std::string dispatcher;   // of the catalogue
+    TokenRouting routing{};
+    double skew{};
+    std::uint64_t seed{};
+    std::uint32_t sms{};  // that its kernels take; 0: as many as the dispatcher takes by itself
+    bool operator==(const ExpertCall&) const = default;
+    std::string_view kind() const { return combine ? "moe_combine" : "moe_dispatch"; }
+};
+std::string to_text(const ExpertCall& call);  // all of it, in one line
+
+// An element type as it travels: "fp8" is a byte, and four more for each 128 elements of a token.
+struct TokenType {
+    std::string_view name;
+    std::uint32_t bits{};         // of an element
+    std::uint32_t scale_bytes{};  // of a block
+    std::uint32_t block{};        // elements with one scale; 0: none
+};
+inline constexpr std::array kTokenTypes{TokenType{"bf16", 16, 0, 0}, TokenType{"fp16", 16, 0, 0},
+                                        TokenType{"fp32", 32, 0, 0}, TokenType{"fp8", 8, 4, 128},
+                                        TokenType{"nvfp4", 4, 1, 16}};
+// Bytes of one token on its way, scales included. Throws InputError for a type that is none of the above.
+std::int64_t token_bytes(const ExpertCall& call);
+// tokens x top_k x hidden x element, scales and de-duplication aside: how the published tables count an exchange.
+Bytes size_of(const ExpertCall& call);
+
 // With its group. `group` counts Job::groups.
 struct CollectiveCall {
     Collective collective{};
@@ -42,7 +84,9 @@ struct CollectiveCall {
     std::vector<std::vector<std::int64_t>> pair_bytes;  // all_to_all with unequal parts: [from][to]; else empty
     std::string algorithm;                              // pinned, as NCCL names it; empty: NCCL's choice
     std::string protocol;
+    std::optional<ExpertCall> experts{};  // all_to_all of the tokens of a mixture of experts; `size` is size_of() them
 };
+CollectiveCall call_of(ExpertCall experts, std::uint32_t group);
 // Another rank: by its number in the job, or as far from the own one (modulo the job's ranks).
 struct Peer {
     bool relative{};

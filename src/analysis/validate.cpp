@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fmsim/analysis.hpp"
+#include "validate_rows.hpp"
 
 namespace fmsim {
 namespace {
@@ -17,22 +18,6 @@ std::optional<Collective> collective_of(std::string_view word) {
     for (const Collective collective : kCollectives)
         if (name(collective) == word) return collective;
     return std::nullopt;
-}
-
-ValidatedRow row_of(const Measurements& table, const MeasuredRow& measured) {
-    return {.table = table.id,
-            .source = table.source,
-            .machine = machine_of(table.cluster),
-            .collective = table.collective,
-            .size = measured.size,
-            .measured_us = measured.time_us};
-}
-
-std::string why_unscored(const Measurements& table, const MeasuredRow& row) {
-    if (!table.healthy) return "the machine was not healthy";
-    if (!table.typical) return "the table is not typical of the machine";
-    if (!row.typical) return "the row is not typical of the machine";
-    return {};
 }
 
 // One message from the first GPU to the second.
@@ -102,6 +87,22 @@ private:
 };
 
 }  // namespace
+
+ValidatedRow row_of(const Measurements& table, const MeasuredRow& measured) {
+    return {.table = table.id,
+            .source = table.source,
+            .machine = machine_of(table.cluster),
+            .collective = table.collective,
+            .size = measured.size,
+            .measured_us = measured.time_us};
+}
+
+std::string why_unscored(const Measurements& table, const MeasuredRow& row) {
+    if (!table.healthy) return "the machine was not healthy";
+    if (!table.typical) return "the table is not typical of the machine";
+    if (!row.typical) return "the row is not typical of the machine";
+    return {};
+}
 
 std::string machine_of(std::string_view cluster) { return std::string(cluster.substr(0, cluster.find(':'))); }
 

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "commands.hpp"
+#include "experts.hpp"
 #include "fmsim/analysis.hpp"
 #include "output.hpp"
 #include "scenario.hpp"
@@ -21,6 +22,7 @@ struct Options {
     std::int64_t root = -1;  // none said
     bool print_scenario = false;
     ScenarioOptions scenario;
+    ExpertOptions experts;
     Output output;
 };
 
@@ -89,6 +91,9 @@ std::string scenario_file(const Options& options, Collective collective, const s
 }
 
 int run_collective(const Options& options) {
+    if (is_of_experts(options.collective))
+        return run_experts(options.collective, options.experts, options.scenario, options.print_scenario,
+                           options.output);
     const Collective collective = parse_collective(options.collective);
     std::optional<Measurements> measurements;
     std::string measured_text;
@@ -131,6 +136,7 @@ int run_collective(const Options& options) {
 std::string collectives() {
     std::vector<std::string_view> names;
     for (const Collective collective : kCollectives) names.push_back(name(collective));
+    names.insert(names.end(), {"moe_dispatch", "moe_combine"});
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -155,6 +161,7 @@ void add_collective(CLI::App& program, Action& action) {
         ->option_text("FILE");
     add_options(command, options->scenario, false);
     command.add_flag("--print-scenario", options->print_scenario, kPrintScenario);
+    add_options(command, options->experts);
     add_options(command, options->output);
     when_chosen(command, options, run_collective, action);
 }

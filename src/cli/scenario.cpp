@@ -172,6 +172,7 @@ Scenario make_scenario(const ScenarioOptions& options, const Environment& enviro
                                            options.protocol, options.most_channels, options.gpus, options.per_domain,
                                            options.placement.empty() ? "linear" : options.placement)};
     scenario.predict.fidelity = fidelity_of(options);
+    scenario.predict.dispatchers = std::make_shared<const std::vector<Dispatcher>>(catalogue.dispatchers());
     if (!options.algorithm.empty()) scenario.predict.pins.algorithm = options.algorithm;
     if (!options.protocol.empty()) scenario.predict.pins.protocol = parse_protocol(options.protocol);
     for (const auto& [variable, value] : environment) set_variable(variable + "=" + value, scenario.predict.pins);

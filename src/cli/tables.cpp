@@ -32,7 +32,9 @@ std::vector<std::string> files_of(const std::string& folder) {
 std::vector<ValidatedRow> validated(const Measurements& table, const Catalogue& catalogue, const Nccl& nccl) {
     if (table.cluster.empty()) return not_predicted(table, "the catalogue has no such machine");
     try {
-        return validate(table, build_topology(catalogue.cluster(table.cluster)), nccl);
+        const Topology topology = build_topology(catalogue.cluster(table.cluster));
+        if (is_of_experts(table)) return validate_experts(table, topology, nccl, catalogue.dispatchers());
+        return validate(table, topology, nccl);
     } catch (const InputError& error) {
         return not_predicted(table, to_text(error.problems.front()));
     }
@@ -63,6 +65,11 @@ Tables read_tables(const TablesOptions& options) {
     Tables read;
     for (const std::string& file : files_of(options.folder)) {
         const std::string text = read_file(file);
+        if (!is_log(file) && is_expert_rows(text)) {
+            for (Measurements& table : parse_expert_rows(text, file)) read.tables.push_back(std::move(table));
+            read.text += text;
+            continue;
+        }
         Measurements table = is_log(file) ? parse_nccl_tests(text, file) : parse_measurements(text, file);
         if (is_log(file) && table.cluster.empty()) table.cluster = options.cluster;
         if (table.collective.empty()) table.collective = options.collective;

@@ -12,6 +12,7 @@ namespace {
 struct Options {
     TablesOptions tables;
     std::string page;  // a file of documentation to write
+    bool leave_out = false;
     Output output;
 };
 
@@ -24,6 +25,16 @@ void write_page(const ValidationReport& report, const Options& options) {
     emit(to, to_svg(report.rows));
 }
 
+void leave_out(const std::vector<Measurements>& tables, const Catalogue& catalogue, ValidationReport& report) {
+    std::vector<ExpertTable> of_experts;
+    for (const Measurements& table : tables)
+        if (is_of_experts(table) && !table.cluster.empty())
+            of_experts.push_back({&table, build_topology(catalogue.cluster(table.cluster))});
+    const std::vector<Dispatcher> dispatchers = catalogue.dispatchers();
+    report.experts_without_source = leave_out_experts(of_experts, dispatchers, LeaveOut::source);
+    report.experts_without_table = leave_out_experts(of_experts, dispatchers, LeaveOut::table);
+}
+
 int run_validate(const Options& options) {
     const Tables tables = read_tables(options.tables);
     const Catalogue catalogue = Catalogue::shipped();
@@ -33,6 +44,8 @@ int run_validate(const Options& options) {
     for (std::vector<ValidatedRow>& of_table : rows)
         std::move(of_table.begin(), of_table.end(), std::back_inserter(report.rows));
     report.score = score(report.rows);
+    report.experts = score_experts(report.rows);
+    if (report.experts && options.leave_out) leave_out(tables.tables, catalogue, report);
     report.provenance = provenance(tables, catalogue, {"NCCL 2.30.7 chose, but for transfers that were LL before 2.29"});
     if (!options.page.empty()) write_page(report, options);
     emit(options.output, write(report, options.output.format));
@@ -47,6 +60,8 @@ void add_validate(CLI::App& program, Action& action) {
     add_options(command, options->tables);
     command.add_option("--page", options->page, "also write the errors as a page, FILE.md and FILE.svg")
         ->option_text("FILE.md");
+    command.add_flag("--leave-out", options->leave_out,
+                     "also fit the dispatchers of experts without each source, and each table, and predict those");
     add_options(command, options->output);
     when_chosen(command, options, run_validate, action);
 }

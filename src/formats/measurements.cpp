@@ -64,13 +64,18 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
                               .gpus = given(root, "gpus") ? root["gpus"].count() : 0,
                               .per_domain = given(root, "gpus_per_domain") ? root["gpus_per_domain"].count() : 0,
                               .nccl_version = given(root, "nccl_version") ? root["nccl_version"].text() : "",
-                              .pins = pins_of(root)};
+                              .pins = pins_of(root),
+                              .dtype = given(root, "dtype") ? root["dtype"].text() : "",
+                              .note = given(root, "note") ? root["note"].text() : ""};
     const Document::Spot rows = root["rows"];
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (given(rows[i], "time_us"))
-            measurements.rows.push_back({.size = rows[i]["bytes"].bytes(),
-                                         .time_us = rows[i]["time_us"].number(),
-                                         .typical = !rows[i].has("typical") || rows[i]["typical"].json().get<bool>()});
+            measurements.rows.push_back(
+                {.size = rows[i]["bytes"].bytes(),
+                 .time_us = rows[i]["time_us"].number(),
+                 .typical = !rows[i].has("typical") || rows[i]["typical"].json().get<bool>(),
+                 .tokens = given(rows[i], "tokens_per_rank") ? rows[i]["tokens_per_rank"].count() : 0,
+                 .sms = given(rows[i], "sms") ? rows[i]["sms"].count() : 0});
     if (measurements.rows.empty()) rows.refuse("expected a row with a time");
     document.finish();
     return measurements;

@@ -14,7 +14,8 @@ namespace {
 
 using Spot = Document::Spot;
 
-constexpr std::array kActions{"collective", "compute", "delay", "send", "receive", "together"};
+constexpr std::array kActions{"collective", "moe_dispatch", "moe_combine", "compute",
+                              "delay",      "send",         "receive",     "together"};
 constexpr std::array kOfCollectives{"size", "group", "root", "pair_sizes", "algorithm", "protocol"};
 constexpr std::size_t kLongestRepeated = 190;  // so that "name #1000000" is a name too
 constexpr std::size_t kMostSuggested = 1000;   // among more names the nearest is not looked for
@@ -42,6 +43,35 @@ Transfers together_at(const Spot& list) {
             transfers.receives.push_back(receive_at(one["receive"]));
     }
     return transfers;
+}
+
+TokenRouting routing_at(const Spot& spot) {
+    for (const TokenRouting routing : kTokenRoutings)
+        if (name(routing) == spot.text()) return routing;
+    return {};  // the schema lets no other word through
+}
+
+ExpertCall experts_at(const Spot& spot, bool combine) {
+    ExpertCall call{.combine = combine,
+                    .tokens = spot["tokens"].count(),
+                    .hidden = spot["hidden"].count(),
+                    .top_k = spot["top_k"].count(),
+                    .experts = spot["experts"].count(),
+                    .dtype = spot.has("dtype") ? spot["dtype"].name() : "bf16",
+                    .dispatcher = spot["dispatcher"].name()};
+    if (spot.has("limit")) call.limit = spot["limit"].count();
+    if (spot.has("sms")) call.sms = spot["sms"].count();
+    if (spot.has("routing")) call.routing = routing_at(spot["routing"]);
+    const bool skewed = call.routing == TokenRouting::skewed;
+    for (const char* key : {"skew", "seed"})
+        if (spot.has(key) && !skewed)
+            spot[key].refuse(fmt::format("expected no {} beside other than skewed routing", key));
+    if (skewed) call.skew = spot.has("skew") ? spot["skew"].number() : 1;
+    if (spot.has("seed")) call.seed = spot["seed"].count();
+    if (size_of(call) > kLargestSize)
+        spot.refuse(fmt::format("expected tokens of at most {} together", to_text(kLargestSize)),
+                    to_text(size_of(call)));
+    return call;
 }
 
 Compute compute_at(const Spot& spot) {
@@ -150,10 +180,15 @@ private:
             spot.refuse(fmt::format("expected one of {}", fmt::join(kActions, ", ")), actions == 0 ? "none" : found);
             return Delay{};
         }
+        const bool experts = found == "moe_dispatch" || found == "moe_combine";
         if (found != "collective")
-            for (const char* key : kOfCollectives)
-                if (spot.has(key)) spot[key].refuse(fmt::format("expected no {} beside {}", key, found));
+            for (const std::string_view key : kOfCollectives)
+                if (spot.has(std::string(key)) && !(experts && key == "group"))
+                    spot[std::string(key)].refuse(fmt::format("expected no {} beside {}", key, found));
         if (found == "collective") return collective_at(spot);
+        if (experts)
+            return call_of(experts_at(spot[found], found == "moe_combine"),
+                           spot.has("group") ? group_at(spot["group"]) : 0);
         if (found == "compute") return compute_at(spot[found]);
         if (found == "delay") return Delay{spot[found].span()};
         if (found == "send") return Transfers{.sends = {send_at(spot[found])}, .receives = {}};

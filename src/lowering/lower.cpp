@@ -11,6 +11,7 @@
 #include "gpu_parts.hpp"
 #include "hop_costs.hpp"
 #include "link_map.hpp"
+#include "puts.hpp"
 #include "solo_makespan.hpp"
 
 namespace fmsim {
@@ -34,6 +35,7 @@ private:
     void channels(const Group& group, const Schedule& schedule);
     void stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed, const SoloRun& alone);
     void chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed);
+    void puts(const Group& group, const Puts& puts);
     void exchange_stream(const Group& group, const Schedule& schedule);
     void exchange_chunks(const Group& group, const Schedule& schedule);
     void message_chunks(const Schedule& schedule, const MessageOnLinks& message, SimTime first_posts);
@@ -59,7 +61,7 @@ ActivityId Lowering::add(const Activity& activity, std::uint32_t channel, std::u
 void Lowering::add_step(const Step& step) {
     step_ = static_cast<std::uint32_t>(lowered_.steps.size());
     const Schedule* schedule = step.schedule;
-    const bool moves = schedule != nullptr && (!schedule->channels.empty() || schedule->exchange);
+    const bool moves = schedule != nullptr && schedule->moves();
     span_.launch = add({.delay = moves ? schedule->launch : step.takes}, kNoStage, kNoStage);
     for (const std::uint32_t before : step.after) builder_.order(lowered_.steps[before].done, span_.launch);
     if (step.not_before.fs > 0) builder_.order(add({.delay = step.not_before}, kNoStage, kNoStage), span_.launch);
@@ -81,6 +83,7 @@ void Lowering::add_step(const Step& step) {
         else
             exchange_chunks(*step.group, *schedule);
     }
+    if (schedule->puts) puts(*step.group, *schedule->puts);
     span_.done = add({}, kNoStage, kNoStage);
     builder_.order(span_.launch, span_.done);
     for (const auto& [end, lag] : ends_) builder_.order(end, span_.done, lag);
@@ -168,6 +171,20 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
         return made;
     });
     ends_.insert(ends_.end(), last.begin(), last.end());
+}
+
+// The same in both fidelities: nothing is published of the order of a kernel's own puts.
+void Lowering::puts(const Group& group, const Puts& puts) {
+    for (const PutLeg& leg : puts.legs) {
+        const PutFlow flow = put_flow(topology_, group, leg);
+        if (flow.work <= 0) continue;
+        const std::vector<Use> uses = map_.uses(flow.uses, copies_);
+        const ActivityId made =
+            add({.delay = leg.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = uses},
+                leg.leaves_domain ? 1 : 0, 0);
+        builder_.order(span_.launch, made);
+        ends_.push_back({made, leg.tail});
+    }
 }
 
 void Lowering::exchange_stream(const Group& group, const Schedule& schedule) {

@@ -24,7 +24,21 @@ BytesPerSecond ClosedForm::rate() {
     return *rate_;
 }
 
+// The busiest GPU over NVLink, or the busiest domain over its NICs; by what the best of them carries, since which one
+// is the busiest is not kept.
+double ClosedForm::puts_seconds(const Puts& puts) const {
+    double nvlink = 0, out = 0;
+    for (const Group::Part& part : group_->parts) {
+        const DomainType& type = topology_->type_of(part.domain);
+        if (type.instance.nvlink) nvlink = std::max(nvlink, type.instance.nvlink->carries().value);
+        out = std::max(out, topology_->rate_out_of(part.domain).value);
+    }
+    return std::max(puts.busiest_gpu > 0 ? puts.busiest_gpu / nvlink : 0,
+                    puts.busiest_domain > 0 ? puts.busiest_domain / out : 0);
+}
+
 SimTime ClosedForm::of(const Schedule& schedule) {
+    if (schedule.puts) return from_seconds(puts_seconds(*schedule.puts));
     const Algorithm* const row = find_algorithm(schedule.algorithm, schedule.collective);
     const LeastBytes least =
         row != nullptr ? row->least(*group_) : least_bytes(schedule.collective, *group_, false);

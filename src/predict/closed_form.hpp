@@ -15,6 +15,7 @@ public:
 
 private:
     BytesPerSecond rate();
+    double puts_seconds(const Puts& puts) const;
 
     const Topology* topology_;
     const Group* group_;

@@ -18,6 +18,7 @@ enum class Kind : std::uint8_t { alike, ring, tree, own };  // what tells the pa
 
 Kind kind_of(const CollectiveCall& call, const Choice& choice, bool several, bool counts) {
     if (!call.pair_bytes.empty() || choice.algorithm == nullptr) return Kind::own;
+    if (call.experts && call.experts->routing == TokenRouting::skewed) return Kind::own;
     if (call.collective == Collective::send_recv) return Kind::own;
     if (!several) return Kind::alike;
     const std::string_view algorithm = choice.algorithm->name;
@@ -65,13 +66,16 @@ private:
     // Of each family the calls on it, each kind once.
     static std::vector<std::vector<const CollectiveCall*>> calls_of(const Job& job) {
         std::vector<std::vector<const CollectiveCall*>> calls(job.groups.size());
-        std::set<std::tuple<std::uint32_t, Collective, std::int64_t, std::uint32_t, std::string, std::string>> seen;
+        std::set<
+            std::tuple<std::uint32_t, Collective, std::int64_t, std::uint32_t, std::string, std::string, std::string>>
+            seen;
         for (const Program& program : job.programs)
             for (const Operation& operation : program.operations)
                 if (const auto* call = std::get_if<CollectiveCall>(&operation.action))
-                    if (!call->pair_bytes.empty() || seen.insert({call->group, call->collective, call->size.count,
-                                                                  call->root, call->algorithm, call->protocol})
-                                                         .second)
+                    if (!call->pair_bytes.empty() ||
+                        seen.insert({call->group, call->collective, call->size.count, call->root, call->algorithm,
+                                     call->protocol, experts_text(*call)})
+                            .second)
                         calls[call->group].push_back(call);
         return calls;
     }
@@ -328,7 +332,7 @@ Step FoldedMaker::step_of(std::uint32_t j, const Task& task, StepOrigin& origin)
     const Group& whole = schedules_.group(places);
     const Group& some = drawn(whole, its_class, *call);
     origin.group = &whole;
-    step.schedule = &schedules_.collective(whole, some, *call);
+    step.schedule = &collective_of(schedules_, whole, some, *call, operation);
     step.group = &some;
     step.copies = its_class.count;
     step.part_repeats = static_cast<double>(whole.parts.size()) / static_cast<double>(some.parts.size());

@@ -26,7 +26,7 @@ CallPrediction described(const Workload& workload, const StepOrigin& origin, con
         call.call.collective = collective->collective;
         call.call.size = collective->size;
         call.root = collective->root;
-        call.kind = name(collective->collective);
+        call.kind = collective->experts ? collective->experts->kind() : name(collective->collective);
     } else if (std::holds_alternative<Transfers>(operation.action)) {
         call.kind = "send";
         call.call.size = step.schedule->size;
@@ -36,8 +36,11 @@ CallPrediction described(const Workload& workload, const StepOrigin& origin, con
     if (step.schedule == nullptr) return call;
     call.algorithm = step.schedule->algorithm;
     call.protocol = step.schedule->protocol;
-    call.channels = step.schedule->exchange ? step.schedule->exchange->channels
-                                            : static_cast<std::uint32_t>(step.schedule->channels.size());
+    if (step.schedule->puts)
+        call.channels = step.schedule->puts->sms;
+    else
+        call.channels = step.schedule->exchange ? step.schedule->exchange->channels
+                                                : static_cast<std::uint32_t>(step.schedule->channels.size());
     return call;
 }
 
@@ -123,7 +126,7 @@ Prediction predict(const Topology& topology, const std::vector<Placement>& place
                    const Nccl& nccl, const PredictOptions& options) {
     check(workload);
     for (const Placement& placement : placements) check_placement(placement);
-    Schedules schedules(topology, nccl, options.pins);
+    Schedules schedules(topology, nccl, options);
     Prediction prediction;
     MadeSteps made;
     std::optional<FoldedSteps> folded;

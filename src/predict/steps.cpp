@@ -70,6 +70,7 @@ const Choice& Schedules::choice(const Group& group, const GroupShape& shape, con
 }
 
 const Schedule& Schedules::collective(const Group& group, const Group& drawn, const CollectiveCall& call) {
+    if (call.experts) return experts(group, call);
     const GroupShape shape = shape_of(topology_, group);
     const bool equal = call.pair_bytes.empty();
     auto asked = std::tuple{shape, drawn.parts.size(), key_of(call)};
@@ -90,6 +91,28 @@ const Schedule& Schedules::collective(const Group& group, const Group& drawn, co
     schedule.exchange->each = 0;
     schedule.exchange->messages = unequal_messages(call);
     return unequal_.emplace_back(std::move(schedule));
+}
+
+std::string experts_text(const CollectiveCall& call) {
+    return call.experts ? fmt::format("{} {}", call.experts->kind(), to_text(*call.experts)) : "";
+}
+
+// NCCL's own all-to-all goes the way of any other.
+const Schedule& Schedules::experts(const Group& group, const CollectiveCall& call) {
+    static const std::vector<Dispatcher> kNone;
+    const Dispatcher& dispatcher = find(dispatchers_ == nullptr ? kNone : *dispatchers_, call.experts->dispatcher);
+    if (dispatcher.all_to_all) {
+        if (const std::string why = refusal(topology_, group, *call.experts, dispatcher); !why.empty())
+            throw Infeasible(why);
+        CollectiveCall all = as_all_to_all(group, *call.experts);
+        all.algorithm = call.algorithm;
+        all.protocol = call.protocol;
+        return collective(group, group, all);
+    }
+    auto asked = std::tuple{shape_of(topology_, group), group.parts.size(), key_of(call)};
+    if (const auto known = schedules_.find(asked); known != schedules_.end()) return known->second;
+    return schedules_.emplace(std::move(asked), plan_experts(topology_, group, *call.experts, dispatcher))
+        .first->second;
 }
 
 const Schedule& Schedules::message(const Group& ends, Bytes size) {
@@ -123,6 +146,18 @@ SimTime computing(const Topology& topology, const Compute& compute, const Operat
     return from_seconds(took);
 }
 
+const Schedule& collective_of(Schedules& schedules, const Group& group, const Group& drawn, const CollectiveCall& call,
+                              const Operation& operation) {
+    try {
+        return schedules.collective(group, drawn, call);
+    } catch (InputError& error) {
+        if (!call.experts) throw;
+        for (Problem& problem : error.problems)
+            problem.pointer = fmt::format("{}/{}{}", operation.place, call.experts->kind(), problem.pointer);
+        throw InputError(std::move(error.problems));
+    }
+}
+
 namespace {
 
 // The step of a task, but for what it waits for.
@@ -141,7 +176,8 @@ std::pair<Step, const Group*> step_of(const Topology& topology, const Job& job, 
     if (task.ranks.size() < 2) return {step, nullptr};  // a group of one has nothing to do
     const Group& group = schedules.group(places_of(placement, task.ranks));
     const auto* const call = std::get_if<CollectiveCall>(&operation.action);
-    step.schedule = call != nullptr ? &schedules.collective(group, group, *call) : &schedules.message(group, task.size);
+    step.schedule = call != nullptr ? &collective_of(schedules, group, group, *call, operation)
+                                    : &schedules.message(group, task.size);
     step.group = &group;
     return {step, &group};
 }

@@ -27,11 +27,14 @@ struct StepOrigin {
 using GroupShape = std::vector<std::uint32_t>;
 GroupShape shape_of(const Topology& topology, const Group& group);
 
+// What tells calls of experts apart; empty for others.
+std::string experts_text(const CollectiveCall& call);
+
 // Groups, choices and schedules, each made once.
 class Schedules {
 public:
-    Schedules(const Topology& topology, const Nccl& nccl, const Pins& pins)
-        : topology_(topology), nccl_(nccl), pins_(pins) {}
+    Schedules(const Topology& topology, const Nccl& nccl, const PredictOptions& options)
+        : topology_(topology), nccl_(nccl), pins_(options.pins), dispatchers_(options.dispatchers.get()) {}
 
     const Group& group(const Placement& places);
     const Choice& choice(const Group& group, const GroupShape& shape, const CollectiveCall& call);
@@ -40,14 +43,16 @@ public:
     const Schedule& message(const Group& ends, Bytes size);
 
 private:
-    using Call = std::tuple<Collective, std::int64_t, std::uint32_t, std::string, std::string>;
+    using Call = std::tuple<Collective, std::int64_t, std::uint32_t, std::string, std::string, std::string>;
     static Call key_of(const CollectiveCall& call) {
-        return {call.collective, call.size.count, call.root, call.algorithm, call.protocol};
+        return {call.collective, call.size.count, call.root, call.algorithm, call.protocol, experts_text(call)};
     }
+    const Schedule& experts(const Group& group, const CollectiveCall& call);
 
     const Topology& topology_;
     const Nccl& nccl_;
     const Pins& pins_;
+    const std::vector<Dispatcher>* dispatchers_;
     std::map<Placement, Group> groups_;
     std::map<std::pair<GroupShape, Call>, Choice> choices_;
     std::map<std::tuple<GroupShape, std::size_t, Call>, Schedule> schedules_;
@@ -64,6 +69,10 @@ struct MadeSteps {
 // Every rank, group and message by itself.
 MadeSteps all_steps(const Topology& topology, const Workload& workload, const std::vector<Placement>& placements,
                     Schedules& schedules);
+
+// Problems of a call of experts come with the operation's place.
+const Schedule& collective_of(Schedules& schedules, const Group& group, const Group& drawn, const CollectiveCall& call,
+                              const Operation& operation);
 
 // What computing takes on a GPU. Throws InputError on a dtype it has no units for.
 SimTime computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place);

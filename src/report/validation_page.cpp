@@ -94,7 +94,7 @@ std::string to_markdown(const ValidationReport& report, const std::string& pictu
         "\n## Tables that are far off\n\nTheir median error is {:.0f} % or more.\n\n"
         "| table | rows | median | bias |\n|---|---|---|---|\n{}",
         kFarOff, far_off(report.rows));
-    return page;
+    return page + experts_markdown(report);
 }
 
 std::string to_svg(const std::vector<ValidatedRow>& rows) {

@@ -58,7 +58,23 @@ void add(Json& json, const Compute& compute, const Job&) {
 
 void add(Json& json, const Delay& delay, const Job&) { json["delay"] = span_text(delay.span); }
 
+void add_experts(Json& json, const ExpertCall& call) {
+    Json inner{{"tokens", call.tokens},        {"hidden", call.hidden}, {"top_k", call.top_k},
+               {"experts", call.experts},      {"dtype", call.dtype},   {"dispatcher", call.dispatcher},
+               {"routing", name(call.routing)}};
+    if (call.routing == TokenRouting::skewed) inner["skew"] = call.skew;
+    if (call.routing == TokenRouting::skewed) inner["seed"] = call.seed;
+    if (call.limit != 0) inner["limit"] = call.limit;
+    if (call.sms != 0) inner["sms"] = call.sms;
+    json[std::string(call.kind())] = std::move(inner);
+}
+
 void add(Json& json, const CollectiveCall& call, const Job& job) {
+    if (call.experts) {
+        add_experts(json, *call.experts);
+        json["group"] = job.groups[call.group].name;
+        return;
+    }
     json["collective"] = name(call.collective);
     if (call.collective != Collective::barrier && call.pair_bytes.empty()) json["size"] = to_text(call.size);
     json["group"] = job.groups[call.group].name;

@@ -115,6 +115,17 @@ private:
             refuse(place_ + "/root", "expected a root of broadcast and reduce only",
                    std::string(name(call.collective)));
         if (!call.pair_bytes.empty()) pairs(call);
+        if (call.experts) experts(*call.experts);
+    }
+    void experts(const ExpertCall& call) {
+        const auto above_zero = [&](const char* key, std::uint32_t value) {
+            if (value == 0) refuse(fmt::format("{}/{}", place_, key), "expected a number above 0", "0");
+        };
+        above_zero("hidden", call.hidden);
+        above_zero("top_k", call.top_k);
+        above_zero("experts", call.experts);
+        if (!(call.skew >= 0) || !std::isfinite(call.skew))
+            refuse(place_ + "/skew", "expected a skew of 0 or more", fmt::format("{}", call.skew));
     }
     void pairs(const CollectiveCall& call) {
         if (call.collective != Collective::all_to_all)

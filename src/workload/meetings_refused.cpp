@@ -10,7 +10,7 @@ namespace {
 
 bool same_call(const CollectiveCall& a, const CollectiveCall& b) {
     return a.collective == b.collective && a.size == b.size && a.root == b.root && a.algorithm == b.algorithm &&
-           a.protocol == b.protocol && a.pair_bytes == b.pair_bytes;
+           a.protocol == b.protocol && a.pair_bytes == b.pair_bytes && a.experts == b.experts;
 }
 
 // The numbers without repetition.
@@ -24,6 +24,9 @@ std::vector<std::uint32_t> each_once(std::vector<std::uint32_t> ranks) {
 
 std::string Meetings::call_text(const Operation& operation) {
     const auto& call = std::get<CollectiveCall>(operation.action);
+    if (call.experts)
+        return fmt::format("\"{}\" ({}: {})", printable(operation.name), call.experts->kind(),
+                           printable(to_text(*call.experts)));
     std::string text = fmt::format("\"{}\" ({}", printable(operation.name), name(call.collective));
     if (call.collective != Collective::barrier) text += " of " + to_text(call.size);
     if (call.root != 0) text += fmt::format(" with root {}", call.root);

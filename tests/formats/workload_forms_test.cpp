@@ -58,6 +58,48 @@ TEST_CASE("a collective may say its group, root, algorithm and protocol") {
     CHECK(call.protocol == "LL128");
 }
 
+TEST_CASE("tokens to experts are read to their values, and printed back") {
+    const auto call = std::get<CollectiveCall>(
+        operation_of(R"({"moe_combine": {"tokens": 4096, "hidden": 7168, "top_k": 8, "experts": 256, "dispatcher": "pplx",
+        "dtype": "fp8", "routing": "skewed", "skew": 0.5, "seed": 3, "limit": 4, "sms": 24}, "group": "ep"})",
+                     R"(, "groups": {"ep": {"size": 16}})")
+            .action);
+    CHECK(call.collective == Collective::all_to_all);
+    CHECK(call.size == Bytes{4096LL * 8 * 7168});
+    CHECK(call.group == 1);
+    REQUIRE(call.experts);
+    CHECK(*call.experts == ExpertCall{.combine = true,
+                                      .tokens = 4096,
+                                      .hidden = 7168,
+                                      .top_k = 8,
+                                      .experts = 256,
+                                      .limit = 4,
+                                      .dtype = "fp8",
+                                      .dispatcher = "pplx",
+                                      .routing = TokenRouting::skewed,
+                                      .skew = 0.5,
+                                      .seed = 3,
+                                      .sms = 24});
+    const auto plain = std::get<CollectiveCall>(
+        operation_of(
+            R"({"moe_dispatch": {"tokens": 1, "hidden": 8, "top_k": 1, "experts": 16, "dispatcher": "pplx"}})")
+            .action);
+    CHECK_FALSE(plain.experts->combine);
+    CHECK(plain.experts->dtype == "bf16");
+    CHECK(plain.experts->routing == TokenRouting::random);
+    for (const char* wrong : {R"("routing": "random", "skew": 1)", R"("seed": 1)", R"("tokens": -1)", R"("dtype": "fp7")",
+                              R"("hidden": 0)", R"("dispacher": "x")"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(refusal([&] {
+                        operation_of(R"({"moe_dispatch": {"top_k": 1, "experts": 16, "dispatcher": "pplx", )" +
+                                     std::string(wrong) + R"(, "x-a": 1}})");
+                    }).empty());
+    }
+    CHECK_THAT(refusal([] { operation_of(R"({"moe_dispatch": {"tokens": 1, "hidden": 8, "top_k": 1, "experts": 16,
+        "dispatcher": "pplx"}, "size": 8})"); }),
+               Catch::Contains("expected no size beside moe_dispatch"));
+}
+
 TEST_CASE("every collective has its word, and a barrier no size") {
     for (const Collective collective : kCollectives) {
         const std::string size = collective == Collective::barrier ? "" : R"(, "size": 8)";
