@@ -155,6 +155,8 @@ struct ValidationReport {
     Provenance provenance;
 };
 std::string write(const ValidationReport& report, Format format);
+// Tables and training steps of one folder. Throws InputError for CSV, which has one table.
+std::string write(const ValidationReport& tables, const TrainingValidation& steps, Format format);
 
 // As a page of documentation, with a picture beside.
 std::string to_markdown(const ValidationReport& report, const std::string& picture);

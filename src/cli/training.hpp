@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "fmsim/training.hpp"
 #include "output.hpp"
 #include "scenario.hpp"
 
 namespace fmsim::cli {
 
-// Of a workload file whose kind is "training".
-int run_training(const std::string& text, const std::string& file, const ScenarioOptions& options,
+// Of a plan, which `text` says; `file` is its name.
+int run_training(TrainingFile plan, const std::string& text, const std::string& file, const ScenarioOptions& options,
                  const Output& output);
 
 Provenance training_provenance(const std::string& inputs);
