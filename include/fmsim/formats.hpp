@@ -128,12 +128,19 @@ bool is_training_plans(std::string_view text);
 TransformerModel parse_model_config(std::string_view text, const std::string& file);
 TransformerModel model_preset(const std::string& name);
 std::vector<std::string> model_presets();
-// Megatron-LM's flags ("--tensor-model-parallel-size 8 ..."), NeMo's YAML. What has no place in a plan is left out; what
-// is needed and missing is refused by name.
+// Megatron-LM's flags ("--tensor-model-parallel-size 8 ..."), NeMo's YAML. What has no place in a plan is left out;
+// what is needed and missing is refused by name.
 TrainingFile import_megatron(std::string_view text, const std::string& file);
 TrainingFile import_nemo(std::string_view text, const std::string& file);
+// torchtitan's TOML. What waits for the number of GPUs is left to complete().
+TrainingFile import_torchtitan(std::string_view text, const std::string& file);
+// A plan of ours, or one of those, by what the text looks like: TOML by the file's ending, YAML likewise, flags by
+// "--num-layers". Nothing where it is none.
+std::optional<TrainingFile> training_plan(std::string_view text, const std::string& file);
 
-// Measured training steps of a source, with the plan that each row describes.
+// Measured training steps of a source, with the plan that each row describes. A text is one when its rows have a
+// `measured` each; tables of collectives have none.
+bool is_measured_steps(std::string_view text);
 std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file);
 
 Measurements parse_measurements(std::string_view text, const std::string& file);

@@ -192,6 +192,8 @@ std::string experts_text(const ValidationReport& report);
 std::string experts_json(const ValidationReport& report);  // an object with keys of its own
 std::string experts_markdown(const ValidationReport& report);
 std::string write(const ValidationReport& report, Format format);
+// Tables and training steps of one folder. Throws InputError for CSV, which has one table.
+std::string write(const ValidationReport& tables, const TrainingValidation& steps, Format format);
 
 // As a page of documentation, with a picture beside.
 std::string to_markdown(const ValidationReport& report, const std::string& picture);

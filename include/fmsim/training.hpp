@@ -121,6 +121,7 @@ struct Recompute {
     bool any() const {
         return all || attention || norms || activations || mlp || latent_up || experts || half_products;
     }
+    bool operator==(const Recompute&) const = default;
 };
 
 // What runs beside computing.
@@ -132,6 +133,15 @@ struct Overlap {
     bool experts = false;    // expert exchanges beside another micro-batch
 };
 
+// GPUs that are not equally fast.
+struct Stragglers {
+    double jitter{};            // standard deviation of a GPU's time over that of the fastest, less 1
+    std::uint32_t slow_gpus{};  // somewhere in the job
+    double slow_by = 1;         // their time over that of the others
+    std::uint64_t seed = 1;
+    bool any() const { return jitter > 0 || (slow_gpus > 0 && slow_by > 1); }
+};
+
 struct TrainingPlan {
     TransformerModel model;
     std::uint32_t gpus{};
@@ -139,9 +149,10 @@ struct TrainingPlan {
     std::int64_t global_batch{};  // sequences a step
     std::int64_t micro_batch = 1;
     Precision precision{};
-    std::string attention;  // implementation; empty: the GPU's usual one; "unfused": stored scores
-    bool fused = true;      // small kernels are fused (compiled, or written so)
-    bool graph = false;     // CUDA graphs
+    std::string attention;      // implementation; empty: the GPU's usual one; "unfused": stored scores
+    bool fused = true;          // small kernels are fused (compiled, or written so)
+    bool graph = false;         // CUDA graphs
+    bool graph_experts = true;  // of routed experts too, where `graph`; else the host issues those kernel by kernel
     Recompute recompute;
     std::uint32_t tensor = 1, context = 1, pipeline = 1, experts = 1;
     std::uint32_t expert_tensor = 1;
@@ -162,6 +173,7 @@ struct TrainingPlan {
     bool frozen = false;               // adapters only (LoRA): no gradients of weights
     bool offload = false;              // parameters and state on the host
     Overlap overlap;
+    Stragglers stragglers;
     std::uint32_t data() const { return gpus / tensor / context / pipeline; }
     std::int64_t micro_batches() const { return global_batch / data() / micro_batch; }
 };
@@ -171,8 +183,14 @@ struct TrainingFile {
     std::string cluster;  // short form; empty: the command line has it
     std::uint32_t per_domain{};
     double tokens{};  // of the whole training; 0: not said
+    // What waits for the number of GPUs, where `plan` has none.
+    std::uint32_t copies{};     // of sharded parameters (HSDP); 0: the plan's shard_group says it
+    std::int64_t copy_batch{};  // sequences a step of each rank of data parallelism; where the plan's global_batch is 0
+    std::string prefers;        // implementation of attention, where the GPU has it
     TrainingPlan plan;
 };
+// Fills in what waits for the GPUs, which `plan.gpus` says.
+void complete(TrainingFile& file, const KernelFacts& kernels);
 // Throws InputError, all that is wrong at once: degrees that do not divide, batches that do not come out.
 void check(const TrainingPlan& plan);
 // Layers of each chunk of each stage: [stage][chunk].
@@ -190,18 +208,25 @@ struct TrainingConstants {
     double loss_passes{};                     // over the logits, 32 bits, forward and backward
     double tensor_hidden{};                   // of a tensor-parallel exchange, hidden where `overlap.tensor`
     double overlap_slows{};                   // computing beside an exchange: time lost, of the exchange's
-    SimTime layer_host;                       // of the host, a layer and pass, kernel by kernel; a CUDA graph needs none
-    SimTime experts_host;                     // and of a layer of experts besides: routing, permutations
-    // By fabric, of a layer of experts whose tokens cross it: what the GPU waits for hosts and proxies; not in a graph.
+    SimTime layer_host;       // of the host, a layer and pass, kernel by kernel; a CUDA graph needs none
+    SimTime experts_host;     // and of a layer of experts besides: routing, permutations
+    SimTime expert_host;      // and of each expert on the GPU: libraries issue products expert by expert
+    SimTime expert_host_low;  // where operands are quantised first
+    std::map<std::string, double> host_slower;  // by instance type: such times over those of the others; absent: 1
+    // Of a layer of experts whose tokens cross the fabric, by fabric or fabric/once_a_domain: what the GPU waits for
+    // hosts and proxies, not in a graph; and the part of the collective's speed that unequal parts leave.
     std::map<std::string, SimTime> experts_gap;
-    SimTime exchange_host;   // to issue one exchange of a layer
-    SimTime chunk_gap;       // of a stage, a chunk of a micro-batch
-    SimTime step_gap;        // of a step: data, norm of gradients, logging
-    SimTime step_graph;      // where CUDA graphs hold the step
-    double straggler{};      // part of a step lost for each doubling of the domains
-    double imbalance{};      // most tokens of a rank of experts over the mean, less 1
-    Bytes reserved;          // memory of context, libraries and communicators
-    double fragmentation{};  // of activations
+    std::map<std::string, double> experts_wire;
+    double experts_hidden{};  // of an expert exchange, hidden where `overlap.experts`
+    double bias_passes{};     // over the rows of experts that have a bias, where it is added outside of the products
+    SimTime exchange_host;    // to issue one exchange of a layer
+    SimTime chunk_gap;        // of a stage, a chunk of a micro-batch
+    SimTime step_gap;         // of a step: data, norm of gradients, logging
+    SimTime step_graph;       // where CUDA graphs hold the step
+    double straggler{};       // part of a step lost for each doubling of the domains
+    double imbalance{};       // most tokens of a rank of experts over the mean, less 1
+    Bytes reserved;           // memory of context, libraries and communicators
+    double fragmentation{};   // of activations
 };
 
 // ---- Time of collectives ----
@@ -343,7 +368,8 @@ struct MeasuredStep {
     std::string precision;  // as written
     bool experts{};
     std::string confidence;
-    std::string cluster;  // short form; empty: not known
+    bool recompute_known{};  // the source says what is computed again
+    std::string cluster;     // short form; empty: not known
     std::uint32_t per_domain{};
     double seconds{};
     std::vector<TrainingPlan> plans;

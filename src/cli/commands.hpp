@@ -46,6 +46,5 @@ void add_schema(CLI::App& program, Action& action);
 void add_solve(CLI::App& program, Action& action);
 void add_calibrate(CLI::App& program, Action& action);
 void add_validate(CLI::App& program, Action& action);
-void add_validate_training(CLI::App& program, Action& action);
 
 }  // namespace fmsim::cli

@@ -92,7 +92,6 @@ int run_program(int argc, char** argv) {
     add_solve(program, action);
     add_validate(program, action);
     add_calibrate(program, action);
-    add_validate_training(program, action);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

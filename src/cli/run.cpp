@@ -74,7 +74,8 @@ int run_workload(const Options& options) {
     const std::string text = read_file(options.workload);
     if (is_training_plans(text))
         return run_training_plans(text, options.workload, options.scenario, !options.no_memo, options.output);
-    if (is_training(text)) return run_training(text, options.workload, options.scenario, options.output);
+    if (const auto plan = training_plan(text, options.workload))
+        return run_training(*plan, text, options.workload, options.scenario, options.output);
     Workload work = parse_workload(text, options.workload);
     const ScenarioOptions words = completed(options.scenario, work);
     if (options.print_scenario) {

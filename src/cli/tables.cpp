@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "version.hpp"
@@ -45,7 +46,9 @@ std::vector<ValidatedRow> validated(const Measurements& table, const Catalogue& 
 void add_options(CLI::App& command, TablesOptions& options) {
     command
         .add_option("tables", options.folder,
-                    "a folder of measured tables (schemas/measurements.json) and logs of nccl-tests, or one file")
+                    "a folder of measured tables (schemas/measurements.json), logs of nccl-tests and measured training "
+                    "steps, or "
+                    "one file")
         ->required()
         ->option_text("DIR");
     command.add_option("--cluster", options.cluster, "of the logs")->option_text("CLUSTER");
@@ -65,16 +68,20 @@ Tables read_tables(const TablesOptions& options) {
     Tables read;
     for (const std::string& file : files_of(options.folder)) {
         const std::string text = read_file(file);
+        read.text += text;
         if (!is_log(file) && is_expert_rows(text)) {
             for (Measurements& table : parse_expert_rows(text, file)) read.tables.push_back(std::move(table));
-            read.text += text;
+            continue;
+        }
+        if (!is_log(file) && is_measured_steps(text)) {
+            std::vector<MeasuredStep> steps = parse_measured_steps(text, file);
+            std::move(steps.begin(), steps.end(), std::back_inserter(read.steps));
             continue;
         }
         Measurements table = is_log(file) ? parse_nccl_tests(text, file) : parse_measurements(text, file);
         if (is_log(file) && table.cluster.empty()) table.cluster = options.cluster;
         if (table.collective.empty()) table.collective = options.collective;
         read.tables.push_back(std::move(table));
-        read.text += text;
     }
     return read;
 }

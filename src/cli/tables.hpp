@@ -9,6 +9,7 @@
 #include "fmsim/analysis.hpp"
 #include "fmsim/formats.hpp"
 #include "fmsim/report.hpp"
+#include "fmsim/training.hpp"
 
 namespace fmsim::cli {
 
@@ -21,10 +22,11 @@ void add_options(CLI::App& command, TablesOptions& options);
 
 struct Tables {
     std::vector<Measurements> tables;
-    std::string text;  // of all files, for the hash of the inputs
+    std::vector<MeasuredStep> steps;  // of training, of files that have such
+    std::string text;                 // of all files, for the hash of the inputs
 };
-// The files NAME.json, and NAME.log or NAME.txt as nccl-tests printed them, in the order of their names; or one file.
-// Logs take cluster and collective from here where they have none.
+// The files NAME.json, of tables or of training steps, and NAME.log or NAME.txt as nccl-tests printed them, in the
+// order of their names; or one file. Logs take cluster and collective from here where they have none.
 Tables read_tables(const TablesOptions& options);
 // What predictions of them rest on; `more` is added to what is assumed of all.
 Provenance provenance(const Tables& tables, const Catalogue& catalogue, std::vector<std::string> more);

@@ -46,9 +46,8 @@ Provenance training_provenance(const std::string& inputs) {
             .warnings = {}};
 }
 
-int run_training(const std::string& text, const std::string& path, const ScenarioOptions& options,
+int run_training(TrainingFile file, const std::string& text, const std::string& path, const ScenarioOptions& options,
                  const Output& output) {
-    TrainingFile file = parse_training(text, path);
     const std::string words = options.cluster.empty() ? file.cluster : options.cluster;
     if (words.empty()) throw InputError({{"--cluster", 0, "", "expected a cluster, here or in the file", "none"}});
     const Cluster cluster = cluster_of(words);
@@ -59,6 +58,7 @@ int run_training(const std::string& text, const std::string& path, const Scenari
     Exchanges exchanges(cluster, file.per_domain, catalogue.nccl());
     StepPrediction step;
     try {
+        complete(file, catalogue.kernels(gpu));
         step = predict_step(file.plan, Trainer{gpu, catalogue.kernels(gpu), catalogue.training()}, exchanges);
     } catch (const InputError& error) {
         throw in_file(error, text, path);

@@ -11,8 +11,8 @@
 
 namespace fmsim::cli {
 
-// Of a workload file whose kind is "training".
-int run_training(const std::string& text, const std::string& file, const ScenarioOptions& options,
+// Of a plan, which `text` says; `file` is its name.
+int run_training(TrainingFile plan, const std::string& text, const std::string& file, const ScenarioOptions& options,
                  const Output& output);
 
 // Of a file whose kind is "training_plans". `memo`: plans share what collectives take; else each finds it anew.

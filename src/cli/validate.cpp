@@ -1,10 +1,12 @@
-// fmsim validate: every published table of a folder beside what the model says.
+// fmsim validate: every published table and training step of a folder beside what the model says.
 #include <iterator>
 #include <memory>
 
 #include "commands.hpp"
 #include "fmsim/report.hpp"
+#include "steps.hpp"
 #include "tables.hpp"
+#include "training.hpp"
 
 namespace fmsim::cli {
 namespace {
@@ -13,6 +15,7 @@ struct Options {
     TablesOptions tables;
     std::string page;  // a file of documentation to write
     bool leave_out = false;
+    bool pairs = false;
     Output output;
 };
 
@@ -46,22 +49,38 @@ int run_validate(const Options& options) {
     report.score = score(report.rows);
     report.experts = score_experts(report.rows);
     if (report.experts && options.leave_out) leave_out(tables.tables, catalogue, report);
-    report.provenance = provenance(tables, catalogue, {"NCCL 2.30.7 chose, but for transfers that were LL before 2.29"});
+    const std::vector<ComparedStep> steps = compare_all(tables.steps, catalogue);
+    report.provenance =
+        provenance(tables, catalogue, {"NCCL 2.30.7 chose, but for transfers that were LL before 2.29"});
     if (!options.page.empty()) write_page(report, options);
-    emit(options.output, write(report, options.output.format));
+    if (steps.empty()) {
+        emit(options.output, write(report, options.output.format));
+        return kGood;
+    }
+    TrainingValidation training{.rows = &steps, .pairs = options.pairs, .provenance = report.provenance};
+    if (tables.tables.empty()) {
+        const std::vector<std::string> more = training_provenance("").assumptions;
+        training.provenance.assumptions.insert(training.provenance.assumptions.end(), more.begin(), more.end());
+        emit(options.output, write(training, options.output.format));
+    } else {
+        emit(options.output, write(report, training, options.output.format));
+    }
     return kGood;
 }
 
 }  // namespace
 
 void add_validate(CLI::App& program, Action& action) {
-    CLI::App& command = *program.add_subcommand("validate", "Predictions beside published tables, with their errors");
+    CLI::App& command = *program.add_subcommand(
+        "validate", "Predictions beside published tables and training steps, with their errors");
     const auto options = std::make_shared<Options>();
     add_options(command, options->tables);
     command.add_option("--page", options->page, "also write the errors as a page, FILE.md and FILE.svg")
         ->option_text("FILE.md");
     command.add_flag("--leave-out", options->leave_out,
                      "also fit the dispatchers of experts without each source, and each table, and predict those");
+    command.add_flag("--pairs", options->pairs,
+                     "of training steps: rows of a source that differ in one thing, their order and ratio");
     add_options(command, options->output);
     when_chosen(command, options, run_validate, action);
 }

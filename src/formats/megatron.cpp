@@ -4,6 +4,7 @@
 //
 // What NeMo composes with Hydra stands in no file: a reference is refused by its name.
 #include <map>
+#include <regex>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -55,6 +56,24 @@ private:
     std::map<std::string, std::string> words_;
 };
 
+// "([0]*3+[1]*58)": three dense layers first; a number n: each nth has experts.
+void read_frequency(MixtureOfExperts& moe, const Words& words) {
+    const std::string text = words.text("moe_layer_freq");
+    if (text.empty()) return;
+    if (text.find('[') == std::string::npos) {
+        moe.every = std::max<std::int64_t>(words.number("moe_layer_freq", 1), 1);
+        return;
+    }
+    static const std::regex pattern(R"(\(?\[0\]\*(\d{1,4})\+\[1\]\*\d{1,4}\)?|\(?\[1\]\*\d{1,4}\)?)");
+    std::smatch found;
+    std::string bare;
+    for (const char c : text)
+        if (c != '"' && c != '\'' && c != ' ') bare += c;
+    if (!std::regex_match(bare, found, pattern))
+        words.refuse("moe_layer_freq", "expected a number, or dense layers first, such as ([0]*3+[1]*58)", text);
+    if (found[1].matched) moe.first_dense = std::stoll(found[1].str());
+}
+
 void read_model(TransformerModel& model, const Words& words) {
     model.layers = words.need("num_layers");
     model.hidden = words.need("hidden_size");
@@ -70,12 +89,39 @@ void read_model(TransformerModel& model, const Words& words) {
     model.tied = !words.flag("untie_embeddings_and_output_weights") &&
                  words.text("share_embeddings_and_output_weights") != "false";
     if (words.text("position_embedding_type") != "rope") model.positions = words.number("max_position_embeddings", 0);
+    for (const char* kind : {"hybrid_override_pattern", "is_hybrid_model", "mamba_state_dim"})
+        if (words.has(kind)) words.refuse(kind, "expected layers of attention and MLPs, which are modelled", "others");
+    model.qk_norm = words.flag("qk_layernorm");
+    model.mtp_layers = words.number("mtp_num_layers", 0);
+    if (words.flag("multi_latent_attention"))
+        model.latent = LatentAttention{.q_rank = words.number("q_lora_rank", 0),
+                                       .kv_rank = words.number("kv_lora_rank", 32),
+                                       .nope = words.number("qk_head_dim", 128),
+                                       .rope = words.number("qk_pos_emb_head_dim", 64),
+                                       .v = words.number("v_head_dim", 128)};
     const std::int64_t experts = words.number("num_experts", words.number("num_moe_experts", 0));
     if (experts > 0)
         model.experts = MixtureOfExperts{.experts = experts,
                                          .chosen = words.number("moe_router_topk", 2),
                                          .ffn = words.number("moe_ffn_hidden_size", model.ffn),
                                          .shared_ffn = words.number("moe_shared_expert_intermediate_size", 0)};
+    if (model.experts) read_frequency(*model.experts, words);
+}
+
+void read_recompute(Recompute& recompute, const Words& words) {
+    const std::string granularity =
+        words.text("recompute_granularity") + words.text("activations_checkpoint_granularity");
+    if (granularity == "full") recompute.all = true;
+    if (granularity != "selective" && !words.flag("recompute_activations")) return;
+    const std::string modules = words.text("recompute_modules");
+    const auto has = [&](std::string_view word) { return modules.find(word) != std::string::npos; };
+    recompute.attention = modules.empty() || has("core_attn");
+    recompute.norms = has("layernorm");
+    recompute.activations = has("moe_act");
+    recompute.mlp = has("mlp");
+    recompute.latent_up = has("mla_up_proj");
+    std::istringstream list(modules);
+    for (std::string word; list >> word;) recompute.experts = recompute.experts || word == "moe";
 }
 
 void read_plan(TrainingPlan& plan, const Words& words) {
@@ -108,11 +154,7 @@ void read_plan(TrainingPlan& plan, const Words& words) {
         if (words.text("fp8_recipe") == "mxfp8") plan.precision = Precision::mxfp8;
         if (words.text("fp8_recipe") == "blockwise") plan.precision = Precision::fp8_blockwise;
     }
-    if (words.text("recompute_granularity") + words.text("activations_checkpoint_granularity") == "full")
-        plan.recompute.all = true;
-    if (words.text("recompute_granularity") + words.text("activations_checkpoint_granularity") == "selective" ||
-        words.flag("recompute_activations"))
-        plan.recompute.attention = true;
+    read_recompute(plan.recompute, words);
     const std::string dispatcher = words.text("moe_token_dispatcher_type");
     if (dispatcher == "flex") plan.dispatch = Dispatch::once_a_domain;
 }
@@ -132,7 +174,7 @@ TrainingFile training_of(const Words& words, const std::string& file, std::int64
 TrainingFile import_megatron(std::string_view text, const std::string& file) {
     Words words(file);
     std::istringstream in{std::string(text)};
-    std::string key;
+    std::string key, last;
     for (std::string word; in >> word;) {
         if (word == "\\") continue;
         if (word.starts_with("--")) {
@@ -144,9 +186,12 @@ TrainingFile import_megatron(std::string_view text, const std::string& file) {
             }
             for (char& c : key) c = c == '-' ? '_' : c;
             words.set(key, value);
+            last = key;
         } else if (!key.empty()) {
             words.set(key, word);
             key.clear();
+        } else if (last == "recompute_modules") {  // a list
+            words.set(last, words.text(last) + " " + word);
         }
     }
     const std::int64_t gpus = words.number("world_size", words.number("nproc_per_node", 1) * words.number("nnodes", 1));

@@ -27,7 +27,13 @@ TrainingConstants Catalogue::training() const {
                                 .overlap_slows = number("overlap_slows"),
                                 .layer_host = span("layer_host"),
                                 .experts_host = span("experts_host"),
+                                .expert_host = span("expert_host"),
+                                .expert_host_low = span("expert_host_low"),
+                                .host_slower = {},
                                 .experts_gap = {},
+                                .experts_wire = {},
+                                .experts_hidden = number("experts_hidden"),
+                                .bias_passes = number("bias_passes"),
                                 .exchange_host = span("exchange_host"),
                                 .chunk_gap = span("chunk_gap"),
                                 .step_gap = span("step_gap"),
@@ -43,6 +49,8 @@ TrainingConstants Catalogue::training() const {
     };
     shares("power", constants.power);
     shares("attention", constants.attention);
+    shares("host_slower", constants.host_slower);
+    shares("experts_wire", constants.experts_wire);
     const Spot gaps = root["experts_gap"];
     for (const auto& [fabric, leaf] : gaps.json().items())
         if (!fabric.starts_with("x-")) constants.experts_gap[fabric] = value(gaps[fabric]).span();

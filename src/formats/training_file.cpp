@@ -137,10 +137,18 @@ void read_plan(TrainingPlan& plan, const Spot& root) {
         plan.overlap.pipeline = flag_or(overlap, "pipeline", plan.overlap.pipeline);
         plan.overlap.experts = flag_or(overlap, "experts", plan.overlap.experts);
     }
+    if (root.has("stragglers")) {
+        const Spot spot = root["stragglers"];
+        if (spot.has("jitter")) plan.stragglers.jitter = spot["jitter"].number();
+        plan.stragglers.slow_gpus = count_or(spot, "slow_gpus", 0);
+        if (spot.has("slow_by")) plan.stragglers.slow_by = spot["slow_by"].number();
+        plan.stragglers.seed = count_or(spot, "seed", 1);
+    }
     if (root.has("dispatch") && root["dispatch"].json() == "once_a_domain") plan.dispatch = Dispatch::once_a_domain;
     plan.dispatch_bits = count_or(root, "dispatch_bits", 16);
     plan.fused = flag_or(root, "fused", true);
     plan.graph = flag_or(root, "graph", false);
+    plan.graph_experts = flag_or(root, "graph_experts", true);
     plan.frozen = flag_or(root, "frozen", false);
 }
 
@@ -149,6 +157,14 @@ void read_plan(TrainingPlan& plan, const Spot& root) {
 bool is_training(std::string_view text) {
     const nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
     return value.is_object() && value.contains("kind") && value["kind"] == "training";
+}
+
+std::optional<TrainingFile> training_plan(std::string_view text, const std::string& file) {
+    if (is_training(text)) return parse_training(text, file);
+    if (file.ends_with(".toml")) return import_torchtitan(text, file);
+    if (file.ends_with(".yaml") || file.ends_with(".yml")) return import_nemo(text, file);
+    if (text.find("--num-layers") != std::string_view::npos) return import_megatron(text, file);
+    return std::nullopt;
 }
 
 TrainingFile parse_training(std::string_view text, const std::string& file) {

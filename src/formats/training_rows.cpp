@@ -50,7 +50,7 @@ Framework framework_of(const Source& source, const json& row) {
     return f;
 }
 
-void set_sharding(TrainingPlan& plan, const json& row) {
+void set_sharding(TrainingPlan& plan, const Source& source, const json& row) {
     const json& parallel = row["parallel"];
     const std::string words = words_of(parallel, "fsdp");
     const bool lower = has(words, "ZeRO-2 style");  // parameters stay after the forward pass
@@ -75,6 +75,8 @@ void set_sharding(TrainingPlan& plan, const json& row) {
     number_after("FSDP ");
     if (has(words, "shard in node")) plan.shard_group = row["hardware"].value("gpus_per_node", 8U);
     plan.offload = has(words, "offload");
+    // torchtitan keeps gathered parameters between micro-batches of a pipeline, and scatters gradients behind the last.
+    if (plan.pipeline > 1 && has(source.framework, "torchtitan")) plan.sharding = Sharding::zero1;
     if (plan.shard_group > plan.data() * plan.context) plan.shard_group = 0;
 }
 
@@ -108,9 +110,14 @@ void set_overlap(TrainingPlan& plan, const Source& source, const Framework& fram
         plan.dispatch = Dispatch::once_a_domain;
         plan.graph =
             row["hardware"].value("gpu", "").find('B') != std::string::npos && row.value("release", "") >= "26";
+        // From release 26.04 on its recipes of interleaved plans exchange tokens beside the other micro-batch.
+        if (!said.is_object() && row.value("release", "") >= "26.04" && degree(row["parallel"], "vpp") > 1)
+            plan.overlap.experts = true;
     }
     plan.graph =
         plan.graph || (has(words, "cuda_graph") && !has(words, "\"cuda_graph\":\"none\"")) || has(words, "CUDA graph");
+    // Of layers alone: what does not depend on how many tokens an expert gets.
+    plan.graph_experts = has(words, "full_iteration") || has(words, "full iteration");
     plan.fused =
         framework.megatron || !framework.torch || (has(words, "torch.compile") && !has(words, "compile=False"));
 }
@@ -120,7 +127,9 @@ void set_precision(TrainingPlan& plan, const Source& source, const Framework& fr
     if (!precision) throw std::runtime_error(fmt::format("precision {}", words_of(row, "precision")));
     plan.precision = *precision;
     const bool low = kind(plan.precision).bits <= 8;
-    const bool nemo = has(source.framework, "NeMo") || has(source.framework, "Bridge");
+    // Their recipes, and Megatron-Core's of experts, sum gradients in 16 bits.
+    const bool nemo =
+        has(source.framework, "NeMo") || has(source.framework, "Bridge") || has(source.framework, "moe_dev");
     plan.gradient_bits = framework.megatron && nemo ? 16 : 32;
     if (plan.precision == Precision::fp16) plan.gradient_bits = 16;
     if (has(words_of(row, "precision_source"), "PURE")) plan.gradient_bits = 16;
@@ -131,12 +140,20 @@ void set_precision(TrainingPlan& plan, const Source& source, const Framework& fr
     if (framework.old)
         plan.attention = "unfused";
     else if (hopper)
-        plan.attention = framework.torch ? "flash_attention_2" : "cudnn";
+        // NeMo AutoModel's models with experts are of Transformer Engine's modules, but for FlexAttention.
+        plan.attention = framework.torch && !(has(source.framework, "AutoModel") && plan.model.experts &&
+                                              !has(words_of(row, "overlap"), "FlexAttention"))
+                             ? "flash_attention_2"
+                             : "cudnn";
 }
 
-std::vector<std::int64_t> micro_batches(const TrainingPlan& plan, const json& batch) {
+std::vector<std::int64_t> micro_batches(const TrainingPlan& plan, const Source& source, const json& batch) {
     if (batch.contains("micro_batch") && batch["micro_batch"].is_number())
         return {batch["micro_batch"].get<std::int64_t>()};
+    // torchtitan cuts a rank's batch into as many micro-batches as there are stages.
+    const std::int64_t stages = static_cast<std::int64_t>(plan.data()) * plan.pipeline;
+    if (plan.pipeline > 1 && has(source.framework, "torchtitan") && plan.global_batch % stages == 0)
+        return {plan.global_batch / stages};
     std::vector<std::int64_t> sizes;
     for (const std::int64_t size : {1, 2, 4})
         if (plan.global_batch % (size * plan.data()) == 0) sizes.push_back(size);
@@ -185,7 +202,7 @@ TrainingPlan base_plan(const Source& source, const json& row) {
     if (plan.model.bias && plan.model.experts == std::nullopt) plan.model.positions = plan.sequence;
     plan.frozen = row.contains("task") && (row["task"] == "lora" || row["task"] == "peft");
     const Framework framework = framework_of(source, row);
-    set_sharding(plan, row);
+    set_sharding(plan, source, row);
     set_overlap(plan, source, framework, row);
     set_precision(plan, source, framework, row);
     return plan;
@@ -195,7 +212,7 @@ std::vector<TrainingPlan> plans_of(const Source& source, const json& row) {
     const TrainingPlan base = base_plan(source, row);
     std::vector<TrainingPlan> plans;
     for (const Recompute& recompute : recomputes(row))
-        for (const std::int64_t size : micro_batches(base, row["batch"]))
+        for (const std::int64_t size : micro_batches(base, source, row["batch"]))
             for (const std::uint32_t chunks : chunk_counts(base, row["parallel"])) {
                 TrainingPlan plan = base;
                 plan.recompute = recompute;
@@ -203,6 +220,11 @@ std::vector<TrainingPlan> plans_of(const Source& source, const json& row) {
                 plan.chunks = plan.pipeline > 1 ? chunks : 1;
                 const std::int64_t places = static_cast<std::int64_t>(plan.pipeline) * plan.chunks;
                 plan.ends_count = plan.model.layers % places != 0 && (plan.model.layers + 2) % places == 0;
+                // Recipes of models whose layers do not come out even leave the last place, which has the loss, fewer.
+                const std::int64_t most = (plan.model.layers + places - 1) / places;
+                const std::int64_t last = plan.model.layers - (places - 1) * most;
+                if (plan.model.layers % places != 0 && !plan.ends_count && plan.model.experts && last > 0)
+                    plan.last_layers = static_cast<std::uint32_t>(last);
                 plans.push_back(plan);
             }
     return plans;
@@ -212,6 +234,8 @@ MeasuredStep step_of(const Source& source, const json& row) {
     MeasuredStep step{.id = row.value("id", ""), .source = source.name};
     step.confidence = row.value("confidence", "");
     step.precision = words_of(row, "precision");
+    const std::string recompute = words_of(row, "recompute_canonical");
+    step.recompute_known = !recompute.empty() && recompute != "unknown" && recompute != "null";
     try {
         if (!row.contains("parallel") || !row.contains("model") || !row.contains("hardware"))
             throw std::runtime_error("no plan");
@@ -239,6 +263,13 @@ MeasuredStep step_of(const Source& source, const json& row) {
 }
 
 }  // namespace
+
+bool is_measured_steps(std::string_view text) {
+    const json document = json::parse(text, nullptr, false);
+    if (!document.is_object() || !document.contains("rows")) return false;
+    const json& rows = document["rows"];
+    return rows.is_array() && !rows.empty() && rows.front().is_object() && rows.front().contains("measured");
+}
 
 std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file) {
     const json document = json::parse(text, nullptr, false);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -123,17 +124,17 @@ std::string difference(const ComparedStep& a, const ComparedStep& b) {
     const auto add = [&](bool same, const char* what) {
         if (!same) differs.emplace_back(what);
     };
-    add(p.gpus == q.gpus, "gpus");
+    add(p.gpus == q.gpus, "scale");
     add(p.sequence == q.sequence, "sequence");
     add(p.micro_batch == q.micro_batch, "micro_batch");
     add(p.precision == q.precision, "precision");
-    add(p.tensor == q.tensor, "tensor");
-    add(p.context == q.context, "context");
-    add(p.pipeline == q.pipeline, "pipeline");
-    add(p.chunks == q.chunks, "chunks");
-    add(p.experts == q.experts, "experts");
+    const auto mapping = [](const TrainingPlan& plan) {
+        return std::tie(plan.tensor, plan.context, plan.pipeline, plan.chunks, plan.experts, plan.expert_tensor);
+    };
+    add(mapping(p) == mapping(q), "mapping");
+    add(p.sharding == q.sharding && p.shard_group == q.shard_group, "sharding");
     add(p.model.layers == q.model.layers, "layers");
-    add(p.recompute.all == q.recompute.all, "recompute");
+    add(p.recompute == q.recompute, "recompute");
     add(p.dispatch == q.dispatch, "dispatch");
     add(p.overlap.tensor == q.overlap.tensor && p.overlap.experts == q.overlap.experts, "overlap");
     if (p.gpus == q.gpus) add(p.global_batch == q.global_batch, "global_batch");  // weak scaling is one difference

@@ -177,15 +177,15 @@ void mlp(Layer& layer, const TrainingPlan& plan, std::int64_t ffn, Pass pass) {
     layer.linear(tokens, columns, plan.model.hidden, Module::mlp, true);
 }
 
-void experts_block(Layer& layer, const TrainingPlan& plan, Pass pass, double imbalance) {
+void experts_block(Layer& layer, const TrainingPlan& plan, Pass pass, const TrainingConstants& constants) {
     const MixtureOfExperts& moe = *plan.model.experts;
     const std::int64_t own = own_tokens(plan), h = plan.model.hidden;
     const bool forward = pass == Pass::forward, gated = plan.model.gated;
     layer.linear(own, h, moe.experts, Module::other, true, Precision::bf16);
     layer.stream(Streaming::copy, own * moe.experts * 2, Module::other);  // 32-bit scores
     const std::int64_t groups = std::max<std::int64_t>(moe.experts / plan.experts, 1);
-    const auto slots =
-        static_cast<std::int64_t>(static_cast<double>(expert_slots(plan)) * (plan.experts > 1 ? 1 + imbalance : 1));
+    const auto slots = static_cast<std::int64_t>(static_cast<double>(expert_slots(plan)) *
+                                                 (plan.experts > 1 ? 1 + constants.imbalance : 1));
     const std::int64_t rows = std::max<std::int64_t>(slots / groups, 1);
     const std::int64_t columns = std::max<std::int64_t>(moe.ffn / plan.expert_tensor, 1);
     // To the experts' order and back; a dispatcher that sends once a domain does it on the way.
@@ -196,9 +196,10 @@ void experts_block(Layer& layer, const TrainingPlan& plan, Pass pass, double imb
                                        : (forward ? Streaming::activation : Streaming::activation_backward);
     layer.stream(activation, slots * columns, Module::activation);
     layer.experts(groups, rows, columns, h, true);
-    if (moe.bias) {  // grouped products have no epilogue that adds it
-        layer.stream(Streaming::copy, slots * columns * (gated ? 2 : 1), Module::experts);
-        layer.stream(Streaming::copy, slots * h, Module::experts);
+    if (moe.bias) {  // grouped products have no epilogue that adds it: expert by expert, or on the way in a whole graph
+        const double passes = plan.graph && plan.graph_experts ? 1 : constants.bias_passes;
+        layer.stream(Streaming::copy, slots * columns * (gated ? 2 : 1), Module::experts, passes);
+        layer.stream(Streaming::copy, slots * h, Module::experts, passes);
     }
     if (!fused) {  // weighted sum
         constexpr std::int64_t kElement = 2;
@@ -207,12 +208,12 @@ void experts_block(Layer& layer, const TrainingPlan& plan, Pass pass, double imb
     if (moe.shared_ffn > 0) mlp(layer, plan, moe.shared_ffn, pass);
 }
 
-Works layer_works(const TrainingPlan& plan, const LayerKind& kind, Pass pass, double imbalance) {
+Works layer_works(const TrainingPlan& plan, const LayerKind& kind, Pass pass, const TrainingConstants& constants) {
     Layer layer(plan, pass);
     attention_block(layer, plan, kind);
     layer.norm(own_tokens(plan) * plan.model.hidden);
     if (kind.experts)
-        experts_block(layer, plan, pass, imbalance);
+        experts_block(layer, plan, pass, constants);
     else
         mlp(layer, plan, plan.model.ffn, pass);
     layer.stream(Streaming::add, own_tokens(plan) * plan.model.hidden, Module::other);
@@ -241,10 +242,10 @@ std::int64_t expert_slots(const TrainingPlan& plan) {
 }
 
 Works layer_forward(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
-    return layer_works(plan, kind, Pass::forward, constants.imbalance);
+    return layer_works(plan, kind, Pass::forward, constants);
 }
 Works layer_backward(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
-    return layer_works(plan, kind, Pass::backward, constants.imbalance);
+    return layer_works(plan, kind, Pass::backward, constants);
 }
 
 Works embedding_work(const TrainingPlan& plan, Pass pass) {

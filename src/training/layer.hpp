@@ -45,7 +45,7 @@ struct LayerCost {
     double weights{};    // of backward: gradients of weights
     double attention{};  // of forward: what a ring of keys and values can hide behind
 };
-// The host's time of a pass through a layer.
+// The host's time of a pass through a layer, where hosts are not slower.
 double host_seconds(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants);
 LayerCost layer_cost(const TrainingPlan& plan, const LayerKind& kind, const Trainer& trainer);
 Parts cost_of(const Works& works, const TrainingPlan& plan, const Trainer& trainer);

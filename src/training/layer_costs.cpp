@@ -66,15 +66,27 @@ double again(const Work& work, const Recompute& recompute) {
 }  // namespace
 
 double host_seconds(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
-    if (plan.graph) return 0;
-    double exchanges = 0;
+    const bool listed = plan.graph && (!kind.experts || plan.graph_experts);
+    if (listed) return 0;
+    // A dense layer launches eleven operators a pass. Latent attention adds six, an expert for all tokens three.
+    constexpr double kOperators = 11, kLatent = 6, kShared = 3;
+    double layer = 0, exchanges = 0;
+    if (!plan.graph)
+        layer = seconds(constants.layer_host) *
+                (1 + (plan.model.latent ? kLatent / kOperators : 0) +
+                 (kind.experts && plan.model.experts->shared_ffn > 0 ? kShared / kOperators : 0));
     if (plan.tensor > 1) exchanges += kind.experts ? 2 : 4;
     if (plan.context > 1) exchanges += plan.context;
     if (kind.experts && plan.experts > 1) exchanges += 2;
     if (kind.experts && plan.expert_tensor > 1) exchanges += 2;
     if (plan.sharding >= Sharding::zero2) exchanges += 1;
-    return seconds(constants.layer_host) + exchanges * seconds(constants.exchange_host) +
-           (kind.experts ? seconds(constants.experts_host) : 0);
+    if (kind.experts) {
+        const auto own = static_cast<double>(plan.model.experts->experts / plan.experts);
+        const bool low = fmsim::kind(plan.precision).bits <= 8;
+        layer +=
+            seconds(constants.experts_host) + own * seconds(low ? constants.expert_host_low : constants.expert_host);
+    }
+    return layer + exchanges * seconds(constants.exchange_host);
 }
 
 Parts cost_of(const Works& works, const TrainingPlan& plan, const Trainer& trainer) {

@@ -5,6 +5,12 @@
 // each layer that has gone forward and not back. By hand, one layer of a GPT without recomputation, a token: norms'
 // inputs 2 x 2 h, qkv 6 h, attention's output 2 h, input of the MLP and of attention 4 h, MLP 2 x 8 h: 32 h bytes and
 // masks, of which tensor parallelism splits all with the sequence split.
+//
+// Per-operator recomputation keeps a layer's input, attention's output and every second product's. In the backward pass
+// of a layer what was dropped is there again, with gradients that come to half of it, and with the sequence split two
+// inputs and two gradients gathered whole. Probabilities of the loss are kept unless one kernel does it all.
+//
+// What PyTorch's allocator reports is all but `reserved`, which holds the CUDA context and the communicators.
 #include <algorithm>
 
 #include "stage_costs.hpp"
@@ -14,16 +20,27 @@ namespace {
 
 constexpr double kElement = 2;
 
+// Values of a token that a dense layer's products write, on all GPUs of a tensor-parallel group.
+double products_out(const TransformerModel& m) {
+    const auto h = static_cast<double>(m.hidden), heads = static_cast<double>(m.heads);
+    const double qkv = m.latent ? heads * static_cast<double>(m.latent->nope + m.latent->rope) * 2
+                                : static_cast<double>((m.heads + 2 * m.kv_heads) * m.head_dim);
+    return qkv + static_cast<double>(m.ffn) * (m.gated ? 2 : 1) + 2 * h;
+}
+
 // Bytes of a token that a layer keeps, of one GPU.
 double kept_bytes(const TrainingPlan& plan, const LayerKind& kind) {
     const TransformerModel& m = plan.model;
     const double t = plan.tensor, own = plan.sequence_parallel ? t : 1;
     const auto h = static_cast<double>(m.hidden);
     if (plan.recompute.all) return kElement * h / own;
+    const auto heads = static_cast<double>(m.heads);
+    const auto v_dim = static_cast<double>(m.latent ? m.latent->v : m.head_dim);
     const Recompute& r = plan.recompute;
-    double rows = 2 * h / own;                              // inputs of the norms
-    if (!r.norms && !r.half_products) rows += 2 * h / own;  // and their outputs
-    const auto heads = static_cast<double>(m.heads), kv = static_cast<double>(m.kv_heads);
+    if (r.half_products && !kind.experts) return kElement * (h / own + (heads * v_dim + products_out(m) / 2) / t);
+    double rows = 2 * h / own;          // inputs of the norms
+    if (!r.norms) rows += 2 * h / own;  // and their outputs
+    const auto kv = static_cast<double>(m.kv_heads);
     if (m.latent) {
         const auto qk = static_cast<double>(m.latent->nope + m.latent->rope), v = static_cast<double>(m.latent->v);
         rows += static_cast<double>(m.latent->q_rank + m.latent->kv_rank + m.latent->rope) * 2 / own;
@@ -37,7 +54,7 @@ double kept_bytes(const TrainingPlan& plan, const LayerKind& kind) {
         rows += heads / t * static_cast<double>(plan.sequence) * 2.5;
     const auto mlp = [&](double ffn) {
         if (r.mlp) return 0.0;
-        return (m.gated ? 2 : 1) * ffn + (r.activations || r.half_products ? 0 : ffn);
+        return (m.gated ? 2 : 1) * ffn + (r.activations ? 0 : ffn);
     };
     if (!kind.experts) return kElement * (rows + mlp(static_cast<double>(m.ffn)) / t);
     const MixtureOfExperts& moe = *m.experts;
@@ -70,11 +87,15 @@ MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& cons
             TrainingPlan whole = plan;
             whole.recompute = {};
             activations += kept_bytes(plan, kind) * static_cast<double>(times);
-            if (plan.recompute.any()) largest = std::max(largest, kept_bytes(whole, kind));
+            const double all = kept_bytes(whole, kind);
+            const double gathered =
+                plan.tensor > 1 && plan.sequence_parallel ? 4 * static_cast<double>(plan.model.hidden) * kElement : 0;
+            largest = std::max(largest, all * (plan.recompute.any() ? 1.5 : 0.5) + gathered);
         }
     }
     const double shard_dense = plan.sharding == Sharding::zero3 ? f.shard.size : f.data.size;
-    const Shards all{shard_dense, static_cast<double>(f.expert_data.size)};
+    const double shard_routed = plan.sharding == Sharding::zero3 ? f.expert_shard.size : f.expert_data.size;
+    const Shards all{shard_dense, shard_routed};
     const auto held = [&](double bytes, bool sharded) {
         return bytes * (own.dense / (sharded ? all.dense : 1) + own.routed / (sharded ? all.routed : 1));
     };
@@ -87,9 +108,13 @@ MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& cons
     if (plan.sharding == Sharding::zero3 && count > 0)  // two layers gathered, gradients of one
         memory.buffers +=
             own.all() / static_cast<double>(count) * (2 * plan.gather_bits / 8.0 + plan.gradient_bits / 8.0);
-    if (stage + 1 == plan.pipeline)  // logits, their gradient, and a copy in 32 bits
+    const double table = static_cast<double>(plan.model.vocabulary) / plan.tensor;
+    if (stage + 1 == plan.pipeline)  // logits and their gradient, in 16 and in 32 bits, and probabilities unless fused
         memory.buffers +=
-            tokens * static_cast<double>(plan.model.vocabulary) / plan.tensor * (2 * kElement + sizeof(float));
+            tokens * table * (2 * kElement + 2 * sizeof(float) + (plan.fused && plan.tensor == 1 ? 0 : sizeof(float)));
+    if (plan.sharding == Sharding::zero3 &&
+        (stage == 0 || stage + 1 == plan.pipeline))  // embedding or output, gathered
+        memory.buffers += table * static_cast<double>(plan.model.hidden) * plan.gather_bits / 8;
     memory.reserved = static_cast<double>(constants.reserved.count);
     if (plan.offload) memory.parameters = memory.state = 0;
     return memory;

@@ -87,6 +87,22 @@ void check_batch(const TrainingPlan& plan, Checks& checks) {
 
 }  // namespace
 
+void complete(TrainingFile& file, const KernelFacts& kernels) {
+    TrainingPlan& plan = file.plan;
+    const std::uint64_t replica = static_cast<std::uint64_t>(plan.tensor) * plan.context * plan.pipeline;
+    if (replica == 0 || plan.gpus % replica != 0) return;  // which check() refuses
+    if (plan.global_batch == 0) plan.global_batch = file.copy_batch * plan.data();
+    if (file.copies > 1) {
+        const std::uint32_t ranks = plan.data() * plan.context;
+        if (ranks % file.copies != 0)
+            throw InputError(
+                {{"", 0, "/copies", fmt::format("expected a divisor of the {} ranks of data and context", ranks),
+                  fmt::format("{}", file.copies)}});
+        plan.shard_group = ranks / file.copies;
+    }
+    if (plan.attention.empty() && kernels.attention.contains(file.prefers)) plan.attention = file.prefers;
+}
+
 void check(const TrainingPlan& plan) {
     Checks checks;
     check_model(plan.model, checks);

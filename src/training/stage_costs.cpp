@@ -10,7 +10,6 @@
 #include "stage_costs.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -46,21 +45,14 @@ public:
 private:
     // Where the GPU needs less than the host to issue it all, the host's time shows.
     void host(LayerCost& cost, const LayerKind& kind) {
-        const double host = host_seconds(plan_, kind, constants_), again = plan_.recompute.all ? 2 : 1;
+        const double host = host_seconds(plan_, kind, constants_) * host_slower(constants_, uses_);
+        const double again = plan_.recompute.all ? 2 : 1;
         cost.forward[StepPart::host] += std::max(0.0, host - cost.forward.all());
         cost.backward[StepPart::host] += std::max(0.0, host * again - cost.backward.all());
-        if (!kind.experts || plan_.graph) return;
-        const double gap = experts_gap();
+        if (!kind.experts || (plan_.graph && plan_.graph_experts)) return;
+        const double gap = expert_exchange(plan_, constants_, uses_).gap;
         cost.forward[StepPart::host] += gap;
         cost.backward[StepPart::host] += gap * again;
-    }
-    double experts_gap() const {
-        const auto& nic = uses_.exchanges().cluster().blocks.front().type.instance.nic;
-        if (!nic || uses_.exchanges().domains_of(families_.experts) <= 1) return 0;
-        const bool once = plan_.dispatch == Dispatch::once_a_domain;  // through proxies of its own
-        auto found = constants_.experts_gap.find(nic->fabric + (once ? "/once_a_domain" : ""));
-        if (found == constants_.experts_gap.end()) found = constants_.experts_gap.find(nic->fabric);
-        return found == constants_.experts_gap.end() ? 0 : fmsim::seconds(found->second);
     }
     double tokens_bytes() const { return static_cast<double>(tokens_of(plan_) * plan_.model.hidden) * kElement; }
     void tensor(LayerCost& cost, const LayerKind& kind) {
@@ -120,50 +112,28 @@ private:
         cost.forward[StepPart::context] += all;
         cost.backward[StepPart::context] += all;
     }
-    // Tokens to the ranks of their experts, or back.
-    double dispatch(double bits) {
-        const MixtureOfExperts& moe = *plan_.model.experts;
-        const double sent = static_cast<double>(tokens_of(plan_)) / plan_.tensor * static_cast<double>(moe.chosen);
-        const double bytes = sent * static_cast<double>(plan_.model.hidden) * bits / 8;
-        const Family& all = families_.experts;
-        const double domains = uses_.exchanges().domains_of(all);
-        if (plan_.dispatch == Dispatch::all_to_all || domains <= 1)
-            return uses_.seconds("experts", all, Collective::all_to_all, bytes);
-        // A token goes once to each domain that has some of its experts, and on from there.
-        const auto chosen = static_cast<double>(moe.chosen);
-        const double met = domains * (1 - std::pow(1 - 1 / domains, chosen));
-        const Family inside{.size = static_cast<std::uint32_t>(all.size / domains), .stride = all.stride};
-        return std::max(uses_.seconds("experts", all, Collective::all_to_all, bytes * met / chosen),
-                        uses_.seconds("experts", inside, Collective::all_to_all, bytes));
-    }
     void experts(LayerCost& cost, double forward, double backward) {
-        double out = dispatch(static_cast<double>(plan_.dispatch_bits)), back = dispatch(8 * kElement);
-        if (plan_.expert_tensor > 1) {
-            const double bytes = static_cast<double>(expert_slots(plan_) * plan_.model.hidden) * kElement;
-            out += uses_.seconds("expert tensor", families_.expert_tensor, Collective::all_gather, bytes);
-            back += uses_.seconds("expert tensor", families_.expert_tensor, Collective::reduce_scatter, bytes);
-        }
-        const double uneven = 1 + (plan_.experts > 1 ? constants_.imbalance : 0);
-        const double both = (out + back) * uneven;
-        const bool beside = plan_.overlap.experts;
-        cost.forward[StepPart::expert_exchange] += shown(both, beside ? forward : 0, constants_.overlap_slows);
+        const double both = expert_exchange(plan_, constants_, uses_).seconds;
+        const double hidden = plan_.overlap.experts ? constants_.experts_hidden : 0;
+        const auto exposed = [&](double time, double beside) {
+            return time * (1 - hidden) + shown(time * hidden, beside, constants_.overlap_slows);
+        };
+        cost.forward[StepPart::expert_exchange] += exposed(both, forward);
         const double again = plan_.recompute.all ? 2 : 1;
-        cost.backward[StepPart::expert_exchange] +=
-            shown(both * again, beside ? backward : 0, constants_.overlap_slows);
+        cost.backward[StepPart::expert_exchange] += exposed(both * again, backward);
     }
-    // Of a layer's parameters, once a micro-batch.
+    // Of a layer's parameters, once a micro-batch. Copies of them are summed once a step.
     void shards(LayerCost& cost, const OwnParameters& parameters, double forward, double backward) {
         double gather = 0, scatter = 0;
-        const auto add = [&](const char* group, const Family& shard, const Family& replica, double count) {
+        const auto add = [&](const char* group, const Family& shard, double count) {
             if (count <= 0) return;
             gather += uses_.seconds(group, shard, Collective::all_gather, count * plan_.gather_bits / 8);
             if (plan_.frozen) return;
             const double bytes = count * plan_.gradient_bits / 8;
             scatter += uses_.seconds(group, shard, Collective::reduce_scatter, bytes);
-            scatter += uses_.seconds(group, replica, Collective::all_reduce, bytes / shard.size);
         };
-        add("data", families_.shard, families_.replica, parameters.dense);
-        add("expert data", families_.expert_data, {}, parameters.routed);
+        add("data", families_.shard, parameters.dense);
+        add("expert data", families_.expert_shard, parameters.routed);
         const bool full = plan_.sharding == Sharding::zero3;
         if (full)
             cost.forward[StepPart::data] +=
@@ -210,6 +180,11 @@ Families families_of(const TrainingPlan& plan) {
     const std::uint32_t shard = plan.shard_group > 0 ? plan.shard_group : copies;
     f.shard = {shard, t};
     f.replica = {copies / shard, t * shard};
+    // Of experts what the shard group has beyond one set of them.
+    std::uint32_t parts = std::clamp(shard * t / of_experts, 1U, f.expert_data.size);
+    if (f.expert_data.size % parts != 0) parts = f.expert_data.size;
+    f.expert_shard = {parts, of_experts};
+    f.expert_replica = {f.expert_data.size / parts, of_experts * parts};
     return f;
 }
 

@@ -13,6 +13,7 @@ namespace fmsim {
 struct Families {
     Family tensor, context, data, experts, expert_tensor, expert_data;
     Family shard, replica;  // of zero3
+    Family expert_shard, expert_replica;
     std::uint32_t stage{};  // ranks of one
 };
 Families families_of(const TrainingPlan& plan);
@@ -43,10 +44,22 @@ private:
     Exchanges& exchanges_;
 };
 
+// Of a micro-batch in a layer of experts: tokens to their experts and back, were nothing beside them.
+struct ExpertExchange {
+    double seconds{};
+    double gap{};  // that the GPU waits besides, for hosts and proxies
+};
+ExpertExchange expert_exchange(const TrainingPlan& plan, const TrainingConstants& constants, Uses& uses);
+// The time of these machines' hosts over that of others.
+double host_slower(const TrainingConstants& constants, Uses& uses);
+
 struct ChunkCosts {
     std::vector<std::vector<Parts>> forward, backward;  // [stage][chunk]
     std::vector<std::vector<double>> weights;
 };
+// What a step loses by GPUs that are not equally fast, of one that takes `seconds` for its passes where they are.
+double straggler_loss(const TrainingPlan& plan, const PipelineCosts& even, double seconds);
+
 ChunkCosts chunk_costs(const TrainingPlan& plan, const Trainer& trainer, Uses& uses);
 
 }  // namespace fmsim

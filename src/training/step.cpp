@@ -48,7 +48,13 @@ private:
                 const OwnParameters own = chunk_parameters(plan_, stage, chunk);
                 all.dense += own.dense;
                 all.routed += own.routed;
-                if (plan_.frozen || per_layer()) continue;
+                if (plan_.frozen) continue;
+                if (per_layer()) {
+                    copies("data copies", families_.shard, families_.replica, own.dense, times.sum[stage][chunk]);
+                    copies("expert copies", families_.expert_shard, families_.expert_replica, own.routed,
+                           times.sum[stage][chunk]);
+                    continue;
+                }
                 add("data", families_.data, own.dense, times.gather[stage][chunk], times.sum[stage][chunk]);
                 add("expert data", families_.expert_data, own.routed, times.gather[stage][chunk],
                     times.sum[stage][chunk]);
@@ -56,6 +62,10 @@ private:
             times.optimizer.push_back(plan_.frozen ? 0 : optimizer(all));
         }
         return times;
+    }
+    // Gradients of shards, over the copies of them.
+    void copies(const char* group, const Family& shard, const Family& copy, double parameters, double& sum) {
+        sum += uses_.seconds(group, copy, Collective::all_reduce, parameters * plan_.gradient_bits / 8 / shard.size);
     }
     void add(const char* group, const Family& family, double parameters, double& gather, double& sum) {
         const double bytes = parameters * plan_.gradient_bits / 8;
@@ -69,8 +79,9 @@ private:
     double optimizer(const OwnParameters& own) const {
         double count = own.all();
         if (plan_.sharding != Sharding::none) {
-            const double shard = plan_.sharding == Sharding::zero3 ? families_.shard.size : families_.data.size;
-            count = own.dense / shard + own.routed / families_.expert_data.size;
+            const bool full = plan_.sharding == Sharding::zero3;
+            count = own.dense / (full ? families_.shard.size : families_.data.size) +
+                    own.routed / (full ? families_.expert_shard.size : families_.expert_data.size);
         }
         const OptimizerStep kernel{.parameters = static_cast<std::int64_t>(count),
                                    .gradient_bits = plan_.gradient_bits};
@@ -105,7 +116,9 @@ private:
             }
         }
         costs.ready = ready_;
-        return play(plan_.schedule, costs);
+        PipelineTimes times = play(plan_.schedule, costs);
+        if (plan_.stragglers.any()) slow_ = straggler_loss(plan_, costs, times.seconds);
+        return times;
     }
     double message() {
         if (plan_.pipeline == 1) return 0;
@@ -156,7 +169,7 @@ private:
         const double gap = seconds(plan_.graph ? c.step_graph : c.step_gap);
         whole += gap;
         const double domains = std::max(1.0, static_cast<double>(plan_.gpus) / uses_.exchanges().domain_gpus());
-        const double lost = whole * c.straggler * std::log2(domains);
+        const double lost = whole * c.straggler * std::log2(domains) + slow_;
         step.seconds = whole + lost;
         for (std::size_t stage = 0; stage < plan_.pipeline; ++stage) {
             Parts parts;
@@ -211,6 +224,7 @@ private:
     DataTimes data_;
     std::vector<std::vector<double>> ready_;
     double message_{};
+    double slow_{};  // lost to slower GPUs
 };
 
 // What would make it fit, cheapest first.

@@ -25,6 +25,23 @@ TEST_CASE("the published tables that come along: golden text, and JSON with a pr
     CHECK(run_program({.arguments = {"validate", kTables, "--format", "json"}}).output == ended.output);
 }
 
+TEST_CASE("training steps: each row has its id and times, or why there is none; pairs score their order") {
+    const std::string file = std::string(FMSIM_SOURCE_DIR) + "/tests/data/steps.json";
+    const Ended ended = run_program({.arguments = {"validate", file, "--pairs", "--format", "json"}});
+    REQUIRE(ended.code == 0);
+    const auto json = nlohmann::json::parse(ended.output);
+    REQUIRE(json["rows"].size() == 3);
+    for (const auto& row : json["rows"]) {
+        CHECK(row["id"].is_string());
+        CHECK(row["measured_s"].is_number());
+        CHECK(row.contains("predicted_s") != row.contains("why"));
+    }
+    CHECK(json["rows"][2]["why"] == "the cluster is not known");
+    REQUIRE(json["pairs"].size() == 1);
+    CHECK(json["pairs"][0]["differs"] == "scale");
+    CHECK(run_program({.arguments = {"validate", file, "--pairs", "--format", "json"}}).output == ended.output);
+}
+
 TEST_CASE("a folder without tables is bad input") {
     CHECK(run_program({.arguments = {"validate", "/nowhere"}}).code == 3);
     CHECK(run_program({.arguments = {"calibrate", "/nowhere"}}).code == 3);

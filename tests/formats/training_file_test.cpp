@@ -120,4 +120,56 @@ TEST_CASE("measured rows: a plan, or why there is none") {
     CHECK_THROWS_AS(parse_measured_steps("{}", "x.json"), InputError);
 }
 
+TEST_CASE("torchtitan's TOML") {
+    TrainingFile file = import_torchtitan(
+        "[model]\nname = \"llama3\"\nflavor = \"70B\"\n"
+        "[training]\nlocal_batch_size = 2\nseq_len = 8192\n"
+        "[parallelism]\ndata_parallel_replicate_degree = 2\ntensor_parallel_degree = 8\n"
+        "[activation_checkpoint]\nmode = \"full\"\n[compile]\nenable = true\n",
+        "a.toml");
+    file.plan.gpus = 64;
+    complete(file, {});
+    const TrainingPlan& plan = file.plan;
+    CHECK(plan.model.name == "llama3-70b");
+    CHECK((plan.tensor == 8 && plan.sharding == Sharding::zero3 && plan.shard_group == 4));
+    CHECK((plan.global_batch == 16 && plan.micro_batch == 2 && plan.sequence == 8192));
+    CHECK((plan.recompute.all && plan.fused));
+    check(plan);
+}
+
+TEST_CASE("torchtitan's older names, and what is refused") {
+    const TrainingFile file = import_torchtitan(
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n"
+        "[training]\nbatch_size = 4\nseq_len = 4096\ndata_parallel_shard_degree = 8\n"
+        "[experimental]\npipeline_parallel_degree = 2\n",
+        "b.toml");
+    CHECK((file.plan.gpus == 16 && file.plan.pipeline == 2 && file.plan.micro_batch == 1 && file.copy_batch == 4));
+    const auto refused = [](const char* text) { return refusal([&] { import_torchtitan(text, "c.toml"); }); };
+    CHECK(refused("[model\n").find("c.toml:1") != std::string::npos);
+    CHECK(refused("[model]\nname = \"llama3\"\nflavor = \"9B\"\n").find("/model/flavor") != std::string::npos);
+    const std::string schedule = refused(
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[parallelism]\npipeline_parallel_degree = 2\n"
+        "pipeline_parallel_schedule = \"ZBVZeroBubble\"\n");
+    CHECK(schedule.find("expected a schedule that is modelled") != std::string::npos);
+    CHECK(schedule.find("c.toml:6") != std::string::npos);
+}
+
+TEST_CASE("Megatron's flags of DeepSeek-V3, and layers that are not modelled") {
+    const std::string text =
+        "torchrun pretrain_gpt.py --num-layers 61 --hidden-size 7168 --ffn-hidden-size 18432 --num-attention-heads 128 "
+        "--seq-length 4096 --global-batch-size 8192 --micro-batch-size 1 --multi-latent-attention --q-lora-rank 1536 "
+        "--kv-lora-rank 512 --num-experts 256 --moe-router-topk 8 --moe-ffn-hidden-size 2048 --mtp-num-layers 1 "
+        "--moe-layer-freq '([0]*3+[1]*58)' --recompute-granularity selective --recompute-modules mla_up_proj moe_act "
+        "--expert-model-parallel-size 64 --bf16";
+    const TrainingFile file = import_megatron(text, "run.sh");
+    REQUIRE(file.plan.model.latent);
+    CHECK((file.plan.model.latent->kv_rank == 512 && file.plan.model.latent->rope == 64));
+    CHECK((file.plan.model.experts->first_dense == 3 && file.plan.model.mtp_layers == 1));
+    CHECK((file.plan.recompute.latent_up && file.plan.recompute.activations && !file.plan.recompute.attention));
+    CHECK_FALSE(file.plan.recompute.experts);
+    CHECK(refusal([&] {
+              import_megatron(text + " --hybrid-override-pattern M-M*", "run.sh");
+          }).find("/hybrid_override_pattern") != std::string::npos);
+}
+
 }  // namespace fmsim

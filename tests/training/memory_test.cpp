@@ -35,22 +35,78 @@ TEST_CASE("full recomputation keeps a layer's input") {
     CHECK(memory_of(plan, constants)[0].activations > 32.0 * 4096 * 4096 * 2);
 }
 
-TEST_CASE("peaks that torchtitan published, within a quarter") {
-    // 8B on 8 GPUs, 2 sequences of 8192, every second product kept: 77.0 GiB, compiled.
-    TrainingPlan plan = test::plan_of("llama3-8b", 8, 16);
-    plan.sequence = 8192;
-    plan.micro_batch = 2;
+namespace {
+
+// What PyTorch's allocator holds at most, of all stages.
+double allocated(const TrainingPlan& plan) {
+    double most = 0;
+    for (const MemoryParts& stage : memory_of(plan, Catalogue::shipped().training()))
+        most = std::max(most, gib(stage) - stage.reserved / 1073741824.0);
+    return most;
+}
+
+TrainingPlan sharded(const char* model, std::uint32_t gpus, std::int64_t batch, std::int64_t micro_batch,
+                     std::int64_t sequence) {
+    TrainingPlan plan = test::plan_of(model, gpus, batch);
+    plan.sequence = sequence;
+    plan.micro_batch = micro_batch;
     plan.sharding = Sharding::zero3;
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("peaks that torchtitan published, within a tenth") {
+    TrainingPlan plan = sharded("llama3-8b", 8, 16, 2, 8192);
     plan.recompute.half_products = true;
-    CHECK(gib(memory_of(plan, Catalogue::shipped().training())[0]) == Approx(77.0).epsilon(0.25));
-    // 70B on 256, 16 sequences, tensor 8, all recomputed: 71.9 GiB.
-    plan = test::plan_of("llama3-70b", 256, 512);
-    plan.sequence = 8192;
-    plan.micro_batch = 16;
+    CHECK(allocated(plan) == Approx(77.0).epsilon(0.1));  // compiled
+    plan.fused = false;
+    CHECK(allocated(plan) == Approx(82.4).epsilon(0.1));
+    plan.fused = true;
+    plan.precision = Precision::fp8;
+    plan.gather_bits = 8;
+    CHECK(allocated(plan) == Approx(76.8).epsilon(0.1));
+}
+
+TEST_CASE("peaks with long sequences cut over a context group") {
+    for (const std::uint32_t context : {1U, 2U, 8U}) {
+        TrainingPlan plan = sharded("llama3-8b", 8, 8 / context, 1, 32768 * context);
+        plan.recompute.all = true;
+        plan.context = context;
+        plan.precision = Precision::fp8;
+        plan.gather_bits = 8;
+        CHECK(allocated(plan) == Approx(84.2).epsilon(0.1));  // 83.9, 84.2, 84.5
+    }
+}
+
+TEST_CASE("peaks with tensor parallel and stages") {
+    TrainingPlan plan = sharded("llama3-70b", 256, 512, 16, 8192);
     plan.tensor = 8;
-    plan.sharding = Sharding::zero3;
-    plan.recompute = {.all = true};
-    CHECK(gib(memory_of(plan, Catalogue::shipped().training())[0]) == Approx(71.9).epsilon(0.35));
+    plan.recompute.all = true;
+    plan.precision = Precision::fp8;
+    CHECK(allocated(plan) == Approx(69.8).epsilon(0.1));  // 71.9, and 67.6 with asynchronous exchanges
+}
+
+TEST_CASE("peaks of 405B in eight stages, within a fifth: torchtitan holds 11 to 21 % more than is explained") {
+    // On 512, tensor 8: a rank's batch in as many micro-batches as stages. 82.5, 75.3, 77.1 and 84.9 GiB.
+    TrainingPlan plan = sharded("llama3-405b", 512, 256, 4, 8192);
+    plan.tensor = 8;
+    plan.pipeline = 8;
+    plan.recompute.all = true;
+    plan.sharding = Sharding::zero1;
+    CHECK(allocated(plan) == Approx(80).epsilon(0.2));
+}
+
+TEST_CASE("GPT-3 of 175B by the paper on sequence parallelism: 34 s b h bytes a layer, over the tensor group") {
+    TrainingPlan plan = test::plan_of("gpt3-175b", 64, 64);
+    plan.sequence = 2048;
+    plan.tensor = 8;
+    plan.pipeline = 8;
+    const double one = 2048.0 * 12288;
+    plan.attention = "unfused";
+    plan.recompute.attention = true;
+    const MemoryParts memory = memory_of(plan, Catalogue::shipped().training())[0];
+    CHECK(memory.activations == Approx(34 * one / 8 * 96).epsilon(0.1));  // twelve layers of eight micro-batches
 }
 
 }  // namespace fmsim

@@ -82,4 +82,23 @@ TEST_CASE("longer overlap never makes a step longer than none") {
     CHECK(predict_step(plan, machine.trainer, machine.exchanges).seconds > with);
 }
 
+TEST_CASE("a slow GPU slows the step as much, equal ones not at all, and a seed gives the same again") {
+    test::Machine machine("p5en.48xlarge:1");
+    TrainingPlan plan = test::plan_of("llama3-8b", 8, 64);
+    plan.recompute.all = true;
+    const StepPrediction even = predict_step(plan, machine.trainer, machine.exchanges);
+    plan.stragglers = {.jitter = 0, .slow_gpus = 1, .slow_by = 1.2};
+    const StepPrediction slow = predict_step(plan, machine.trainer, machine.exchanges);
+    const double passes = even.seconds - even.parts()[StepPart::optimizer] - even.parts()[StepPart::data];
+    CHECK(slow.seconds - even.seconds == Approx(0.2 * passes).epsilon(0.05));
+    CHECK(slow.parts().all() == Approx(slow.seconds).epsilon(1e-9));
+    plan.stragglers = {.jitter = 0.02, .slow_gpus = 0, .slow_by = 1, .seed = 3};
+    const double one = predict_step(plan, machine.trainer, machine.exchanges).seconds;
+    CHECK(one > even.seconds);
+    CHECK(one < even.seconds * 1.1);
+    CHECK(predict_step(plan, machine.trainer, machine.exchanges).seconds == one);
+    plan.stragglers.seed = 4;
+    CHECK(predict_step(plan, machine.trainer, machine.exchanges).seconds != one);
+}
+
 }  // namespace fmsim
