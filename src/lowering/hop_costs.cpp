@@ -1,6 +1,7 @@
 #include "hop_costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -11,7 +12,8 @@ namespace {
 // The links of a route that leave its first GPU, or that enter its last one: several where it has several NVSwitches.
 void add_end(Route& route, const Topology& topology, const Route& way, DeviceId gpu, bool leaves, double share) {
     for (const auto& [link, part] : way)
-        if ((leaves ? topology.links[link].from : topology.links[link].to) == gpu) route.push_back({link, part * share});
+        if ((leaves ? topology.links[link].from : topology.links[link].to) == gpu)
+            route.push_back({link, part * share});
 }
 
 // In and out of the NVSwitch that reduces or multicasts: all ranks of the part on one side, the head on the other.
@@ -73,6 +75,13 @@ SimTime drain_of(const Gpu& gpu, const Schedule& schedule, const Channel& channe
     return from_seconds(bytes * gpu.receive_share / (gpu.channel_rate[schedule.protocol].value * hop.sm_share));
 }
 
+// Messages of a step do not all take the same time, and what goes on waits for the slowest: of n with an exponential
+// tail it is later by the logarithm of n. Beside each other fly those of all channels, to each domain but one.
+SimTime spread_of(const Nic& nic, const Group& group, const Schedule& schedule) {
+    const std::size_t messages = schedule.channels.size() * (group.parts.size() - 1);
+    return from_seconds(seconds(nic.hop_spread) * std::log2(static_cast<double>(messages)));
+}
+
 // `flow` tells the transfers of a hashing network apart.
 HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Channel& channel,
                     const Hop& hop, std::uint64_t flow) {
@@ -97,7 +106,8 @@ HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule
             break;
         case Way::network:
             placed.route = topology.network_route(from, hop.leave_group, hop.enter_group, to, flow);
-            placed.latency = network_latency(sender, receiver, schedule.protocol);
+            placed.latency =
+                later(network_latency(sender, receiver, schedule.protocol), spread_of(*sender.nic, group, schedule));
             placed.credit_latency = network_credit(sender, receiver);
             placed.drain = drain_of(receiver.gpu, schedule, channel, hop);
             break;
@@ -152,7 +162,8 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
             hop.links_share = std::numeric_limits<double>::infinity();
             const double chunks = schedule.one_lane_a_rank ? 1 : orders[c].chunks_a_loop(h);
             for (const auto& [link, share] : hop.route)
-                hop.links_share = std::min(hop.links_share, topology.links[link].rate.value * chunks / demand.at(link.value));
+                hop.links_share =
+                    std::min(hop.links_share, topology.links[link].rate.value * chunks / demand.at(link.value));
             hop.alone_share = hop.links_share;
         }
     return channels;
