@@ -77,14 +77,13 @@ SimTime drain_of(const Gpu& gpu, const Schedule& schedule, const Channel& channe
 
 // Messages of a step do not all take the same time, and what goes on waits for the slowest: of n with an exponential
 // tail it is later by the logarithm of n. Beside each other fly those of all channels, to each domain but one.
-SimTime spread_of(const Nic& nic, const Group& group, const Schedule& schedule) {
-    const std::size_t messages = schedule.channels.size() * (group.parts.size() - 1);
-    return from_seconds(seconds(nic.hop_spread) * std::log2(static_cast<double>(messages)));
+SimTime spread_of(const Nic& nic, double messages) {
+    return from_seconds(seconds(nic.hop_spread) * std::log2(std::max(1.0, messages)));
 }
 
-// `flow` tells the transfers of a hashing network apart.
+// `flow` tells the transfers of a hashing network apart; `messages` fly at once.
 HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Channel& channel,
-                    const Hop& hop, std::uint64_t flow) {
+                    const Hop& hop, std::uint64_t flow, double messages) {
     const GpuPlace from = group.places[hop.from];
     const GpuPlace to = group.places[hop.to];
     const InstanceType& sender = topology.type_of(from.domain).instance;
@@ -107,7 +106,7 @@ HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule
         case Way::network:
             placed.route = topology.network_route(from, hop.leave_group, hop.enter_group, to, flow);
             placed.latency =
-                later(network_latency(sender, receiver, schedule.protocol), spread_of(*sender.nic, group, schedule));
+                later(network_latency(sender, receiver, schedule.protocol), spread_of(*sender.nic, messages));
             placed.credit_latency = network_credit(sender, receiver);
             placed.drain = drain_of(receiver.gpu, schedule, channel, hop);
             break;
@@ -141,7 +140,10 @@ void add_demand(Demand& demand, const ChannelOnLinks& placed, const LoopOrder& o
 
 }  // namespace
 
-std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule) {
+std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule,
+                                  double part_repeats) {
+    const double domains = static_cast<double>(group.parts.size()) * part_repeats;
+    const double messages = static_cast<double>(schedule.channels.size()) * (domains - 1);
     std::vector<ChannelOnLinks> channels(schedule.channels.size());
     Demand demand;
     std::vector<LoopOrder> orders;
@@ -151,7 +153,7 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
         for (std::uint32_t h = 0; h < channel.hops.size(); ++h) {
             const Hop& hop = channel.hops[h];
             const std::uint64_t flow = c * group.places.size() + hop.from;
-            channels[c].hops.push_back(on_links(topology, group, schedule, channel, hop, flow));
+            channels[c].hops.push_back(on_links(topology, group, schedule, channel, hop, flow, messages));
             channels[c].hops.back().lane = schedule.one_lane_a_rank ? hop.from : h;
         }
         add_demand(demand, channels[c], orders[c], schedule.one_lane_a_rank);
