@@ -154,6 +154,11 @@ std::vector<Measurements> parse_expert_rows(std::string_view text, const std::st
 // left empty; the collective too where the log does not name it.
 Measurements parse_nccl_tests(std::string_view text, const std::string& file);
 
+// The same of what nccl-tests wrote with -J. NCCL's variables of the run's environment pin the choice.
+Measurements parse_nccl_tests_json(std::string_view text, const std::string& file);
+// Whether a JSON text is such a file, and no table of measurements.
+bool is_nccl_tests_json(std::string_view text);
+
 // A bare system of the schema in schemas/system.json. Activities come in the order of its flows.
 struct SolveCase {
     std::string id;

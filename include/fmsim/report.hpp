@@ -218,7 +218,8 @@ struct LeftOut {
 struct CalibrationReport {
     std::size_t tables{};
     std::size_t rows{};
-    ErrorQuantiles before, after;
+    Score before, after;  // each operation of a machine counts the same
+    Score unseen;         // each source's rows predicted by a fit that had not seen them
     std::vector<FittedConstant> constants;
     std::vector<LeftOut> left_out;
     Provenance provenance;

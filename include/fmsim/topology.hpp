@@ -81,6 +81,7 @@ struct Nic {
     BytesPerSecond rate;               // the line, one direction
     BytesPerSecond carries;            // payload that large writes reach
     PerProtocol<SimTime> hop_latency;  // proxy, NIC, fabric and completion of one step between GPUs
+    SimTime hop_spread{};              // of a collective's step, more for each doubling of the messages beside it
     SimTime wire_latency;              // NIC to NIC alone, such as a control message or an acknowledgement takes
     SimTime message_cost;              // of the sender's proxy, for each message of an exchange
     SimTime reported_latency;          // what NCCL's tuner is told; a knob, no physics

@@ -2,16 +2,14 @@
 //
 // Fitted are the constants below of the files that the tables' machines use. Each row counts so that every operation of
 // a machine in each band of sizes has the same weight (docs/accuracy.md).
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <set>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands.hpp"
+#include "constants.hpp"
 #include "fmsim/report.hpp"
 #include "tables.hpp"
 
@@ -27,66 +25,18 @@ struct Options {
 // A constant that is half as large again counts as one row that is 10 % off.
 constexpr double kPrior = 0.25;
 
-struct Tunable {
-    const char* folder;
-    const char* pointer;
-    double least_factor, most_factor;  // how far from the catalogue's value it may go
-};
-constexpr Tunable kTunables[]{{"channels/", "/launch", 0.3, 3},           {"channels/", "/rate/LL", 0.3, 3},
-                              {"channels/", "/rate/LL128", 0.3, 3},       {"channels/", "/rate/Simple", 0.5, 2},
-                              {"channels/", "/unit_cost/Simple", 0.2, 5}, {"links/", "/ring_efficiency", 0.7, 1.2},
-                              {"links/", "/hop_latency/LL", 0.3, 3},      {"links/", "/hop_latency/LL128", 0.3, 3},
-                              {"links/", "/hop_latency/Simple", 0.3, 3},  {"links/", "/switch_efficiency", 0.7, 1.3},
-                              {"links/", "/switch_chunk_cost", 0.2, 5},   {"nics/", "/carries", 0.7, 1.02},
-                              {"nics/", "/hop_latency/LL", 0.2, 5},       {"nics/", "/hop_latency/LL128", 0.2, 5},
-                              {"nics/", "/hop_latency/Simple", 0.2, 5},   {"nics/", "/message_cost", 0.2, 5}};
-
-struct Constant {
-    std::string file, pointer, unit;
-    double value{};
-    FitBounds bounds;
-};
-
-// "24.2 GB/s" or 0.82.
-Constant constant_of(const std::string& file, const Tunable& tunable, const nlohmann::json& leaf) {
-    Constant constant{.file = file, .pointer = tunable.pointer};
-    const nlohmann::json& value = leaf.at("value");
-    if (value.is_string()) {
-        const auto text = value.get<std::string>();
-        std::size_t end = 0;
-        constant.value = std::stod(text, &end);
-        constant.unit = text.substr(text.find_first_not_of(' ', end));
-    } else {
-        constant.value = value.get<double>();
-    }
-    constant.bounds = {constant.value * tunable.least_factor, constant.value * tunable.most_factor};
-    return constant;
-}
-
-// The catalogue's files that a machine's predictions rest on.
-std::set<std::string> files_of(const Catalogue& catalogue, const Measurements& table) {
-    std::set<std::string> files;
-    const DomainType type = catalogue.cluster(table.cluster).blocks.front().type;
-    const std::string gpu = fmt::format("gpus/{}.json", type.instance.gpu.name);
-    files.insert(gpu);
-    const auto channels = nlohmann::json::parse(catalogue.files().at(gpu))["channels"]["value"].get<std::string>();
-    files.insert(fmt::format("channels/{}.json", channels));
-    if (type.instance.nvlink) files.insert(fmt::format("links/{}.json", type.instance.nvlink->name));
-    if (type.instance.nic) files.insert(fmt::format("nics/{}.json", type.instance.nic->name));
-    return files;
-}
-
+// Predictions are kept: of a change to one constant only the rows that rest on it are predicted anew.
 class Calibration {
 public:
     Calibration(std::vector<Measurements> tables, const Catalogue& catalogue)
         : tables_(std::move(tables)), catalogue_(catalogue) {
         std::set<std::string> used;
         for (const Measurements& table : tables_) {
-            depends_.push_back(files_of(catalogue, table));
-            used.insert(depends_.back().begin(), depends_.back().end());
+            grounds_.push_back(ground_of(catalogue, table));
+            used.insert(grounds_.back().files.begin(), grounds_.back().files.end());
         }
-        for (const std::string& file : used) add_constants(file);
-        validate_all(tables_, catalogue_, {}, rows_);
+        constants_ = constants_of(catalogue, used);
+        validate_all(tables_, catalogue_, rows_);
         const auto all = flat(rows_);
         weights_ = fit_weights(all);
         std::map<std::string, std::size_t> sources;
@@ -100,7 +50,7 @@ public:
 
     CalibrationReport run(int rounds) {
         CalibrationReport report{.tables = tables_.size()};
-        report.before = errors(rows_, {});
+        report.before = score(flat(rows_));
         FitProblem problem{.groups = groups_};
         for (const Constant& constant : constants_) {
             problem.start.push_back(constant.value);
@@ -110,57 +60,52 @@ public:
             return residuals(values, changed);
         };
         const Fit fitted = fit(problem, rounds);
-        rows_ = predicted(fitted.values, {});
-        report.after = errors(rows_, {});
+        rows_ = predicted(fitted.values, [](std::size_t, const ValidatedRow&) { return true; });
+        report.after = score(flat(rows_));
         for (const auto& row : flat(rows_)) report.rows += row.scored;
         for (std::size_t i = 0; i < constants_.size(); ++i)
             report.constants.push_back({constants_[i].file, constants_[i].pointer, constants_[i].unit,
                                         constants_[i].value, fitted.values[i], fitted.spread_percent[i]});
-        for (std::size_t s = 0; s < sources_.size(); ++s) leave_out(s, fitted.without[s], report);
+        Rows unseen = rows_;
+        for (std::size_t s = 0; s < sources_.size(); ++s) leave_out(s, fitted.without[s], unseen, report);
+        report.unseen = score(flat(unseen));
         return report;
     }
 
 private:
-    static std::vector<ValidatedRow> flat(const std::vector<std::vector<ValidatedRow>>& rows) {
+    using Rows = std::vector<std::vector<ValidatedRow>>;  // of each table
+
+    static std::vector<ValidatedRow> flat(const Rows& rows) {
         std::vector<ValidatedRow> all;
         for (const auto& of_table : rows) all.insert(all.end(), of_table.begin(), of_table.end());
         return all;
     }
-    void add_constants(const std::string& file) {
-        const auto json = nlohmann::json::parse(catalogue_.files().at(file));
-        for (const Tunable& tunable : kTunables) {
-            const nlohmann::json::json_pointer pointer(tunable.pointer);
-            if (!file.starts_with(tunable.folder) || !json.contains(pointer)) continue;
-            Constant constant = constant_of(file, tunable, json.at(pointer));
-            if (constant.value > 0) constants_.push_back(std::move(constant));
+    // The rows with those `wanted(table, row)` predicted for these values.
+    template <class Wanted>
+    Rows predicted(const std::vector<double>& values, Wanted wanted) const {
+        std::vector<Measurements> asked;
+        std::vector<std::pair<std::size_t, std::size_t>> places;  // table and row of each that is asked
+        for (std::size_t t = 0; t < tables_.size(); ++t) {
+            Measurements some = tables_[t];
+            some.rows.clear();
+            for (std::size_t r = 0; r < tables_[t].rows.size(); ++r) {
+                if (!wanted(t, rows_[t][r])) continue;
+                some.rows.push_back(tables_[t].rows[r]);
+                places.emplace_back(t, r);
+            }
+            if (!some.rows.empty()) asked.push_back(std::move(some));
         }
-    }
-    Catalogue with(const std::vector<double>& values) const {
-        std::map<std::string, std::string> files = catalogue_.files();
-        std::map<std::string, nlohmann::json> changed;
-        for (std::size_t i = 0; i < constants_.size(); ++i) {
-            const Constant& constant = constants_[i];
-            auto& json =
-                changed.try_emplace(constant.file, nlohmann::json::parse(files.at(constant.file))).first->second;
-            nlohmann::json& value = json[nlohmann::json::json_pointer(constant.pointer)]["value"];
-            if (constant.unit.empty())
-                value = values[i];
-            else
-                value = fmt::format("{:.9f} {}", values[i], constant.unit);
-        }
-        for (const auto& [file, json] : changed) files[file] = json.dump();
-        return Catalogue(std::move(files));
-    }
-    std::vector<std::vector<ValidatedRow>> predicted(const std::vector<double>& values,
-                                                     const std::vector<bool>& wanted) const {
-        std::vector<std::vector<ValidatedRow>> rows = rows_;
-        validate_all(tables_, with(values), wanted, rows);
+        Rows answered;
+        validate_all(asked, with(catalogue_, constants_, values), answered);
+        Rows rows = rows_;
+        const auto all = flat(answered);
+        for (std::size_t i = 0; i < all.size(); ++i) rows[places[i].first][places[i].second] = all[i];
         return rows;
     }
     std::vector<double> residuals(const std::vector<double>& values, std::optional<std::size_t> changed) {
-        std::vector<bool> wanted;
-        for (const auto& files : depends_) wanted.push_back(!changed || files.contains(constants_[*changed].file));
-        auto rows = predicted(values, wanted);
+        auto rows = predicted(values, [&](std::size_t table, const ValidatedRow& row) {
+            return !changed || reaches(constants_[*changed], grounds_[table], row);
+        });
         if (!changed) rows_ = rows;
         const auto all = flat(rows);
         std::vector<double> residuals(all.size());
@@ -178,30 +123,34 @@ private:
             residuals.push_back(kPrior * std::log(values[i] / constants_[i].value));
         return residuals;
     }
-    ErrorQuantiles errors(const std::vector<std::vector<ValidatedRow>>& rows, const std::string& source) const {
+    ErrorQuantiles errors(const Rows& rows, const std::string& source) const {
         std::vector<double> percents;
         for (const ValidatedRow& row : flat(rows))
-            if (row.scored && (source.empty() || row.source == source))
-                percents.push_back((*row.predicted_us / row.measured_us - 1) * 100);
+            if (row.scored && row.source == source) percents.push_back((*row.predicted_us / row.measured_us - 1) * 100);
         return quantiles_of(percents);
     }
-    void leave_out(std::size_t source, const std::vector<double>& values, CalibrationReport& report) {
-        std::vector<bool> wanted;
+    // Puts the source's rows, predicted with `values`, into `unseen`.
+    void leave_out(std::size_t source, const std::vector<double>& values, Rows& unseen, CalibrationReport& report) {
         std::size_t count = 0;
-        for (const Measurements& table : tables_) wanted.push_back(table.source == sources_[source]);
         for (const ValidatedRow& row : flat(rows_)) count += row.scored && row.source == sources_[source];
         if (count == 0) return;
+        const auto its_own = [&](std::size_t table, const ValidatedRow&) {
+            return tables_[table].source == sources_[source];
+        };
+        const Rows rows = predicted(values, its_own);
+        for (std::size_t t = 0; t < tables_.size(); ++t)
+            if (tables_[t].source == sources_[source]) unseen[t] = rows[t];
         report.left_out.push_back({.source = sources_[source],
                                    .rows = count,
                                    .seen = errors(rows_, sources_[source]),
-                                   .unseen = errors(predicted(values, wanted), sources_[source])});
+                                   .unseen = errors(rows, sources_[source])});
     }
 
     std::vector<Measurements> tables_;
     const Catalogue& catalogue_;
-    std::vector<std::set<std::string>> depends_;  // of each table
+    std::vector<TableGround> grounds_;
     std::vector<Constant> constants_;
-    std::vector<std::vector<ValidatedRow>> rows_;  // for the values last asked with no change
+    Rows rows_;  // for the values last asked with no change
     std::vector<double> weights_;
     std::vector<std::size_t> groups_;
     std::vector<std::string> sources_;

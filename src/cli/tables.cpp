@@ -78,15 +78,18 @@ Tables read_tables(const TablesOptions& options) {
             std::move(steps.begin(), steps.end(), std::back_inserter(read.steps));
             continue;
         }
-        Measurements table = is_log(file) ? parse_nccl_tests(text, file) : parse_measurements(text, file);
-        if (is_log(file) && table.cluster.empty()) table.cluster = options.cluster;
+        const bool as_json = !is_log(file) && is_nccl_tests_json(text);
+        Measurements table = is_log(file) ? parse_nccl_tests(text, file)
+                             : as_json    ? parse_nccl_tests_json(text, file)
+                                          : parse_measurements(text, file);
+        if ((is_log(file) || as_json) && table.cluster.empty()) table.cluster = options.cluster;
         if (table.collective.empty()) table.collective = options.collective;
         read.tables.push_back(std::move(table));
     }
     return read;
 }
 
-void validate_all(const std::vector<Measurements>& tables, const Catalogue& catalogue, const std::vector<bool>& wanted,
+void validate_all(const std::vector<Measurements>& tables, const Catalogue& catalogue,
                   std::vector<std::vector<ValidatedRow>>& rows) {
     const Nccl nccl = catalogue.nccl();
     rows.resize(tables.size());
@@ -94,7 +97,6 @@ void validate_all(const std::vector<Measurements>& tables, const Catalogue& cata
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
         for (std::size_t i = next++; i < tables.size(); i = next++) {
-            if (!wanted.empty() && !wanted[i]) continue;
             try {
                 rows[i] = validated(tables[i], catalogue, nccl);
             } catch (...) {

@@ -25,15 +25,14 @@ struct Tables {
     std::vector<MeasuredStep> steps;  // of training, of files that have such
     std::string text;                 // of all files, for the hash of the inputs
 };
-// The files NAME.json, of tables or of training steps, and NAME.log or NAME.txt as nccl-tests printed them, in the
-// order of their names; or one file. Logs take cluster and collective from here where they have none.
+// The files NAME.json (tables, training steps, or what nccl-tests wrote with -J) and NAME.log or NAME.txt as it printed
+// them, in the order of their names; or one file. Logs take cluster and collective from here where they have none.
 Tables read_tables(const TablesOptions& options);
 // What predictions of them rest on; `more` is added to what is assumed of all.
 Provenance provenance(const Tables& tables, const Catalogue& catalogue, std::vector<std::string> more);
 
 // Tables do not depend on each other, and each has its place in the result, so threads change nothing but the time.
-// Those not `wanted` keep the rows that they had.
-void validate_all(const std::vector<Measurements>& tables, const Catalogue& catalogue, const std::vector<bool>& wanted,
+void validate_all(const std::vector<Measurements>& tables, const Catalogue& catalogue,
                   std::vector<std::vector<ValidatedRow>>& rows);
 
 }  // namespace fmsim::cli

@@ -51,6 +51,7 @@ int run_training_plans(const std::string& text, const std::string& path, const S
         PlannedStep planned{.file = &file, .step = nullptr, .why_not = ""};
         try {
             place(file, options, cluster);
+            complete(file, trainer.kernels);
             steps[i] = predict_step(file.plan, trainer, shared.exchanges(file.per_domain));
             planned.step = &steps[i];
         } catch (const InputError& error) {

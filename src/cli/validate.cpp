@@ -42,7 +42,7 @@ int run_validate(const Options& options) {
     const Tables tables = read_tables(options.tables);
     const Catalogue catalogue = Catalogue::shipped();
     std::vector<std::vector<ValidatedRow>> rows;
-    validate_all(tables.tables, catalogue, {}, rows);
+    validate_all(tables.tables, catalogue, rows);
     ValidationReport report{.tables = tables.tables.size()};
     for (std::vector<ValidatedRow>& of_table : rows)
         std::move(of_table.begin(), of_table.end(), std::back_inserter(report.rows));

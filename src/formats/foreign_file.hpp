@@ -29,6 +29,7 @@ public:
         bool has(const std::string& key) const;  // and it is not null
         bool is_null() const { return value_->is_null(); }
         bool is_list() const { return value_->is_array(); }
+    bool is_text() const { return value_->is_string(); }
         std::vector<Spot> items() const;  // of a list; none where there is nothing
         std::vector<std::string> keys() const;
         std::string text() const;          // refuses what is no text or empty

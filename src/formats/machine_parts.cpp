@@ -81,6 +81,7 @@ Nic nic_of(const Spot& root) {
             .rate = value(root["rate"]).rate(),
             .carries = value(root["carries"]).rate(),
             .hop_latency = spans(root["hop_latency"]),
+            .hop_spread = root.has("hop_spread") ? value(root["hop_spread"]).span() : SimTime{},
             .wire_latency = value(root["wire_latency"]).span(),
             .message_cost = value(root["message_cost"]).span(),
             .reported_latency = value(root["reported_latency"]).span()};

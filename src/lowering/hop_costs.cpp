@@ -1,6 +1,7 @@
 #include "hop_costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -11,7 +12,8 @@ namespace {
 // The links of a route that leave its first GPU, or that enter its last one: several where it has several NVSwitches.
 void add_end(Route& route, const Topology& topology, const Route& way, DeviceId gpu, bool leaves, double share) {
     for (const auto& [link, part] : way)
-        if ((leaves ? topology.links[link].from : topology.links[link].to) == gpu) route.push_back({link, part * share});
+        if ((leaves ? topology.links[link].from : topology.links[link].to) == gpu)
+            route.push_back({link, part * share});
 }
 
 // In and out of the NVSwitch that reduces or multicasts: all ranks of the part on one side, the head on the other.
@@ -73,9 +75,15 @@ SimTime drain_of(const Gpu& gpu, const Schedule& schedule, const Channel& channe
     return from_seconds(bytes * gpu.receive_share / (gpu.channel_rate[schedule.protocol].value * hop.sm_share));
 }
 
-// `flow` tells the transfers of a hashing network apart.
+// Messages of a step do not all take the same time, and what goes on waits for the slowest: of n with an exponential
+// tail it is later by the logarithm of n. Beside each other fly those of all channels, to each domain but one.
+SimTime spread_of(const Nic& nic, double messages) {
+    return from_seconds(seconds(nic.hop_spread) * std::log2(std::max(1.0, messages)));
+}
+
+// `flow` tells the transfers of a hashing network apart; `messages` fly at once.
 HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule& schedule, const Channel& channel,
-                    const Hop& hop, std::uint64_t flow) {
+                    const Hop& hop, std::uint64_t flow, double messages) {
     const GpuPlace from = group.places[hop.from];
     const GpuPlace to = group.places[hop.to];
     const InstanceType& sender = topology.type_of(from.domain).instance;
@@ -97,7 +105,8 @@ HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule
             break;
         case Way::network:
             placed.route = topology.network_route(from, hop.leave_group, hop.enter_group, to, flow);
-            placed.latency = network_latency(sender, receiver, schedule.protocol);
+            placed.latency =
+                later(network_latency(sender, receiver, schedule.protocol), spread_of(*sender.nic, messages));
             placed.credit_latency = network_credit(sender, receiver);
             placed.drain = drain_of(receiver.gpu, schedule, channel, hop);
             break;
@@ -131,7 +140,10 @@ void add_demand(Demand& demand, const ChannelOnLinks& placed, const LoopOrder& o
 
 }  // namespace
 
-std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule) {
+std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule,
+                                  double part_repeats) {
+    const double domains = static_cast<double>(group.parts.size()) * part_repeats;
+    const double messages = static_cast<double>(schedule.channels.size()) * (domains - 1);
     std::vector<ChannelOnLinks> channels(schedule.channels.size());
     Demand demand;
     std::vector<LoopOrder> orders;
@@ -141,7 +153,7 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
         for (std::uint32_t h = 0; h < channel.hops.size(); ++h) {
             const Hop& hop = channel.hops[h];
             const std::uint64_t flow = c * group.places.size() + hop.from;
-            channels[c].hops.push_back(on_links(topology, group, schedule, channel, hop, flow));
+            channels[c].hops.push_back(on_links(topology, group, schedule, channel, hop, flow, messages));
             channels[c].hops.back().lane = schedule.one_lane_a_rank ? hop.from : h;
         }
         add_demand(demand, channels[c], orders[c], schedule.one_lane_a_rank);
@@ -152,7 +164,8 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
             hop.links_share = std::numeric_limits<double>::infinity();
             const double chunks = schedule.one_lane_a_rank ? 1 : orders[c].chunks_a_loop(h);
             for (const auto& [link, share] : hop.route)
-                hop.links_share = std::min(hop.links_share, topology.links[link].rate.value * chunks / demand.at(link.value));
+                hop.links_share =
+                    std::min(hop.links_share, topology.links[link].rate.value * chunks / demand.at(link.value));
             hop.alone_share = hop.links_share;
         }
     return channels;

@@ -34,7 +34,9 @@ struct ChannelOnLinks {
     std::vector<HopOnLinks> hops;
 };
 
-std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule);
+// The parts of the group stand for `part_repeats` as many.
+std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, const Schedule& schedule,
+                                  double part_repeats = 1);
 
 // Whether the bytes of a stage take the hop's route: inside a domain the copy does, between domains the flight.
 bool on_route(const HopOnLinks& hop, Stage stage);

@@ -47,6 +47,7 @@ private:
     SystemBuilder builder_;
     LinkMap map_;
     double copies_ = 1;  // of the step at hand, over all parts that it stands for
+    double part_repeats_ = 1;
     Lowered lowered_;
     std::uint32_t step_ = 0;
     StepSpan span_{};
@@ -71,6 +72,7 @@ void Lowering::add_step(const Step& step) {
     }
     ends_.clear();
     copies_ = step.copies * step.part_repeats;
+    part_repeats_ = step.part_repeats;
     channels(*step.group, *schedule);
     if (schedule->exchange) {
         if (schedule->exchange->host > schedule->launch) {  // the host may be slower than the GPUs
@@ -109,7 +111,7 @@ void Lowering::channels(const Group& group, const Schedule& schedule) {
         }
         refuse_too_many(cells, schedule);
     }
-    auto placed = place(topology_, group, schedule);
+    auto placed = place(topology_, group, schedule, part_repeats_);
     if (fidelity_ == Fidelity::chunk) {
         for (std::uint32_t c = 0; c < placed.size(); ++c) chunks(schedule, c, placed[c]);
         return;

@@ -1,5 +1,5 @@
 // Fitted constants with their spread, in the form of the catalogue's values, and the errors of sources left out.
-#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,19 +49,29 @@ nlohmann::ordered_json leaf_of(const FittedConstant& constant, const Calibration
     return leaf;
 }
 
-nlohmann::ordered_json quantiles(const ErrorQuantiles& errors) {
-    return {{"median_percent", errors.median},
-            {"p90_percent", errors.p90},
-            {"worst_percent", errors.worst},
-            {"bias_percent", errors.bias}};
+// The means over machines and operations, below and from 1 MiB.
+Table score_table(const CalibrationReport& report) {
+    Table table;
+    table.columns = {{.key = "constants", .head = "constants"},
+                     {.key = "sizes", .head = "sizes"},
+                     {.key = "median_percent", .head = "median", .unit = "(%)", .digits = 3},
+                     {.key = "p90_percent", .head = "90th", .unit = "(%)", .digits = 3},
+                     {.key = "bias_percent", .head = "bias", .unit = "(%)", .digits = 3}};
+    const auto add = [&](const char* constants, const Score& score) {
+        for (const auto& [sizes, band] : {std::pair("< 1 MiB", score.small), std::pair(">= 1 MiB", score.large)})
+            if (band) table.rows.push_back({constants, sizes, band->model.median, band->model.p90, band->model.bias});
+    };
+    add("before", report.before);
+    add("fitted", report.after);
+    add("fitted without the source", report.unseen);
+    return table;
 }
 
 std::string json_of(const CalibrationReport& report) {
     nlohmann::ordered_json json;
     json["tables"] = report.tables;
     json["rows"] = report.rows;
-    json["before"] = quantiles(report.before);
-    json["after"] = quantiles(report.after);
+    json["errors"] = to_json(score_table(report));
     json["constants"] = nlohmann::ordered_json::object();
     for (const FittedConstant& constant : report.constants)
         json["constants"][constant.file][nlohmann::ordered_json::json_pointer(constant.pointer)] =
@@ -79,12 +89,10 @@ std::string write(const CalibrationReport& report, Format format) {
         case Format::csv:
             return to_csv(constants_table(report));
         case Format::text:
-            return fmt::format(
-                       "# {} tables, {} rows; |error| median {:.3g} -> {:.3g} %, 90th percentile {:.3g} -> {:.3g} %\n",
-                       report.tables, report.rows, report.before.median, report.after.median, report.before.p90,
-                       report.after.p90) +
-                   to_text(constants_table(report)) + "# each source, when the fit had seen it and when not\n" +
-                   to_text(left_out_table(report));
+            return fmt::format("# {} tables, {} rows; |error| of time, the mean over operations of machines\n",
+                               report.tables, report.rows) +
+                   to_text(score_table(report)) + "# constants\n" + to_text(constants_table(report)) +
+                   "# each source, when the fit had seen it and when not\n" + to_text(left_out_table(report));
     }
     return {};
 }

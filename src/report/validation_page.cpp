@@ -91,7 +91,8 @@ std::string to_markdown(const ValidationReport& report, const std::string& pictu
     for (const auto& mean : {report.score.small, report.score.large})
         if (mean) page += band_line(*mean, "**mean**", "of the above");
     page += fmt::format(
-        "\n## Tables that are far off\n\nTheir median error is {:.0f} % or more.\n\n"
+        "\n## Tables that are far off\n\nTheir median error is {:.0f} % or more. Why: models/channels.md, \"Out of "
+        "reach\".\n\n"
         "| table | rows | median | bias |\n|---|---|---|---|\n{}",
         kFarOff, far_off(report.rows));
     return page + experts_markdown(report);
