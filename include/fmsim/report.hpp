@@ -9,6 +9,7 @@
 
 #include "fmsim/analysis.hpp"
 #include "fmsim/choice.hpp"
+#include "fmsim/outcome.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
 #include "fmsim/workload.hpp"
@@ -102,9 +103,30 @@ struct TrainingReport {
     const TrainingFile* file{};
     const StepPrediction* step{};
     GroupsAcross model_groups;  // of tensor x context ranks side by side: how many span domains
+    std::string fabric;         // between domains: "EFA"
     Provenance provenance;
 };
 std::string write(const TrainingReport& report, Format format);
+
+// What each of these says in short, for comparisons; named by its cluster.
+Outcome outcome_of(const SweepReport& report);
+Outcome outcome_of(const RunReport& report);
+Outcome outcome_of(const TrainingReport& report);
+
+// Two runs side by side, with what made the difference.
+struct PolicyTimes {
+    std::string name;                            // of a row, or "all"
+    std::vector<std::optional<double>> seconds;  // for each policy; none: it would never end
+};
+struct ComparisonReport {
+    std::string what;  // "what if nic[3,7].down", "a.json beside b.json"
+    Comparison comparison;
+    std::vector<std::string> notes;     // "efa.bandwidth*2: no effect: 0 bytes"
+    std::vector<std::string> policies;  // of rails, where a NIC has a fault: "keep", "even", "neighbour"
+    std::vector<PolicyTimes> policy_times;
+    Provenance provenance;
+};
+std::string write(const ComparisonReport& report, Format format);
 
 // Predicted beside measured steps; with pairs where they are wanted.
 struct TrainingValidation {

@@ -65,7 +65,8 @@ struct MadeSteps {
 MadeSteps all_steps(const Topology& topology, const Workload& workload, const std::vector<Placement>& placements,
                     Schedules& schedules);
 
-// What computing takes on a GPU. Throws InputError on a dtype it has no units for.
+// What computing takes on a GPU, longer on one with a fault. Throws InputError on a dtype it has no units for,
+// Infeasible where the GPU is down.
 SimTime computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place);
 
 }  // namespace fmsim
