@@ -17,6 +17,7 @@
 #include "fmsim/choice.hpp"
 #include "fmsim/engine.hpp"
 #include "fmsim/kernels.hpp"
+#include "fmsim/outcome.hpp"
 #include "fmsim/topology.hpp"
 #include "fmsim/workload.hpp"
 
@@ -127,6 +128,11 @@ std::vector<std::string> model_presets();
 // is needed and missing is refused by name.
 TrainingFile import_megatron(std::string_view text, const std::string& file);
 TrainingFile import_nemo(std::string_view text, const std::string& file);
+
+// What `run` or `collective` printed with --format json (schemas/run.json), in short.
+Outcome parse_outcome(std::string_view text, const std::string& file);
+// Whether a JSON file is such a result, by its keys.
+bool is_outcome(std::string_view text);
 
 // Measured training steps of a source, with the plan that each row describes.
 std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file);

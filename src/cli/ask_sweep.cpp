@@ -50,9 +50,8 @@ Answer ask_sweep(const SweepQuestion& question, const ScenarioOptions& options) 
         if (question.measurements) report.rows.back().measured_us = measured_us(*question.measurements, size);
         if (!options.what_if.empty()) predictions->push_back(std::move(made));  // large; asked for what changes touch
     }
-    report.provenance =
-        provenance(*scenario, inputs_of(question.collective, question.root, question.sizes) + question.inputs,
-                   report.rows);
+    report.provenance = provenance(
+        *scenario, inputs_of(question.collective, question.root, question.sizes) + question.inputs, report.rows);
     return {.outcome = outcome_of(report),
             .cluster = scenario->topology.cluster,
             .sweep = report,

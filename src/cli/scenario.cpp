@@ -265,6 +265,14 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const std::vec
 
 }  // namespace
 
+Provenance plain_provenance(const ScenarioOptions& options, const std::string& inputs) {
+    return {.fmsim_version = kVersion,
+            .constants_hash = options.catalogue->hash(),
+            .inputs_hash = hash_of(inputs),
+            .assumptions = {},
+            .warnings = {}};
+}
+
 Provenance provenance(const Scenario& scenario, const std::string& inputs, const std::vector<ReportedCall>& calls) {
     return {.fmsim_version = kVersion,
             .constants_hash = scenario.constants_hash,

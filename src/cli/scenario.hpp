@@ -77,6 +77,9 @@ Placement placement_of(const Topology& topology, const ScenarioOptions& options)
 
 ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding);
 
+// What a result rests on that has no operations of its own.
+Provenance plain_provenance(const ScenarioOptions& options, const std::string& inputs);
+
 // What all of these operations rest on.
 Provenance provenance(const Scenario& scenario, const std::string& inputs, const std::vector<ReportedCall>& calls);
 

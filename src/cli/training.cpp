@@ -39,9 +39,7 @@ void place(TrainingFile& file, const ScenarioOptions& options, const Cluster& cl
 // Bytes of a plan are known by what its exchanges cross; the layers above the NICs, and who sits where, it leaves out.
 std::optional<std::string> no_effect(const StepPrediction& step, const Change& change) {
     static const std::vector<std::string> kTaken{"cluster", "gpus", "per_domain", "spreading", "rail_policy"};
-    const auto any = [&](auto crosses) {
-        return std::any_of(step.exchanges.begin(), step.exchanges.end(), crosses);
-    };
+    const auto any = [&](auto crosses) { return std::any_of(step.exchanges.begin(), step.exchanges.end(), crosses); };
     const bool inside = change.thing == "nvlink" || change.thing == "nvswitch";
     switch (reach_of(change)) {
         case ChangeReach::links:

@@ -76,7 +76,7 @@ std::vector<ComparedStep> validate_training(const std::string& folder) {
 
 int run_validation(const Options& options) {
     const std::vector<ComparedStep> rows = validate_training(options.folder);
-    TrainingValidation report{.rows = &rows, .pairs = options.pairs, .provenance = training_provenance(options.folder)};
+    TrainingValidation report{.rows = &rows, .pairs = options.pairs, .provenance = training_provenance(options.folder, Catalogue::shipped())};
     emit(options.output, write(report, options.output.format));
     return kGood;
 }

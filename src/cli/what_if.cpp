@@ -69,8 +69,7 @@ std::vector<std::string> notes_of(const std::vector<Change>& changes, const Answ
         else if (changes.size() == 1 && both.same())
             notes.push_back(fmt::format("{}: no effect: nothing waits for it", printable(change.text)));
     }
-    if (changes.size() > 1 && notes.empty() && both.same())
-        notes.push_back("no effect: nothing waits for any of them");
+    if (changes.size() > 1 && notes.empty() && both.same()) notes.push_back("no effect: nothing waits for any of them");
     return notes;
 }
 

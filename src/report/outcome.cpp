@@ -15,15 +15,15 @@ constexpr double kMicro = 1e-6, kMega = 1e6;
 OutcomeRow row_of(const std::string& called, const ReportedCall& reported) {
     const CallPrediction& call = reported.predicted;
     const CallFinding& finding = reported.finding;
-    OutcomeRow row{.name = called,
-                   .seconds = microseconds(call.time()) * kMicro,
-                   .parts = {{kLaunchPart, microseconds(finding.launch) * kMicro},
-                             {kWaitingPart, microseconds(finding.waiting) * kMicro},
-                             {call.kind == "compute" ? kComputingPart : kBytesPart,
-                              microseconds(finding.working) * kMicro}},
-                   .limited_by = finding.limited_by,
-                   .busiest = finding.busiest,
-                   .how = ""};
+    OutcomeRow row{
+        .name = called,
+        .seconds = microseconds(call.time()) * kMicro,
+        .parts = {{kLaunchPart, microseconds(finding.launch) * kMicro},
+                  {kWaitingPart, microseconds(finding.waiting) * kMicro},
+                  {call.kind == "compute" ? kComputingPart : kBytesPart, microseconds(finding.working) * kMicro}},
+        .limited_by = finding.limited_by,
+        .busiest = finding.busiest,
+        .how = ""};
     if (!call.algorithm.empty()) row.how = how_words(call.algorithm, name(call.protocol), call.channels);
     return row;
 }
@@ -62,8 +62,7 @@ Outcome outcome_of(const SweepReport& report) {
 
 Outcome outcome_of(const RunReport& report) {
     Outcome outcome{.name = report.cluster, .seconds = seconds(report.end), .rows = {}};
-    for (const ReportedCall& call : report.operations)
-        outcome.rows.push_back(row_of(call.predicted.call.name, call));
+    for (const ReportedCall& call : report.operations) outcome.rows.push_back(row_of(call.predicted.call.name, call));
     return outcome;
 }
 
