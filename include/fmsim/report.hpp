@@ -9,6 +9,7 @@
 
 #include "fmsim/analysis.hpp"
 #include "fmsim/choice.hpp"
+#include "fmsim/gate.hpp"
 #include "fmsim/outcome.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
@@ -127,6 +128,25 @@ struct ComparisonReport {
     Provenance provenance;
 };
 std::string write(const ComparisonReport& report, Format format);
+
+// A suite's judgements, for people, for programs and for pipelines.
+enum class GateFormat { text, json, junit, sarif, github, md };
+struct GateReport {
+    std::string name, file;
+    std::string today;
+    std::vector<std::string> changes;  // of --what-if
+    std::size_t scenarios{};
+    std::vector<Judgement> judgements;
+    Provenance provenance;
+};
+std::string write(const GateReport& report, GateFormat format);
+// Baselines that --update-baseline replaced.
+struct BaselineMove {
+    std::string scenario, metric;
+    std::optional<double> before;
+    double after{};
+};
+std::string write(const std::vector<BaselineMove>& moves, const std::string& file);
 
 // Predicted beside measured steps; with pairs where they are wanted.
 struct TrainingValidation {

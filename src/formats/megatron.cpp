@@ -15,10 +15,10 @@
 namespace fmsim {
 namespace {
 
-// Words by name, with underscores; a flag without a value is "true".
-class Words {
+// FlagWords by name, with underscores; a flag without a value is "true".
+class FlagWords {
 public:
-    explicit Words(std::string file) : file_(std::move(file)) {}
+    explicit FlagWords(std::string file) : file_(std::move(file)) {}
 
     void set(const std::string& key, std::string value) { words_[key] = std::move(value); }
     bool has(const std::string& key) const { return words_.contains(key) && words_.at(key) != "null"; }
@@ -55,7 +55,7 @@ private:
     std::map<std::string, std::string> words_;
 };
 
-void read_model(TransformerModel& model, const Words& words) {
+void read_model(TransformerModel& model, const FlagWords& words) {
     model.layers = words.need("num_layers");
     model.hidden = words.need("hidden_size");
     model.heads = words.need("num_attention_heads");
@@ -78,7 +78,7 @@ void read_model(TransformerModel& model, const Words& words) {
                                          .shared_ffn = words.number("moe_shared_expert_intermediate_size", 0)};
 }
 
-void read_plan(TrainingPlan& plan, const Words& words) {
+void read_plan(TrainingPlan& plan, const FlagWords& words) {
     plan.sequence = words.number("seq_length", words.number("encoder_seq_length", 0));
     plan.global_batch = words.need("global_batch_size");
     plan.micro_batch = words.number("micro_batch_size", 1);
@@ -117,7 +117,7 @@ void read_plan(TrainingPlan& plan, const Words& words) {
     if (dispatcher == "flex") plan.dispatch = Dispatch::once_a_domain;
 }
 
-TrainingFile training_of(const Words& words, const std::string& file, std::int64_t gpus) {
+TrainingFile training_of(const FlagWords& words, const std::string& file, std::int64_t gpus) {
     TrainingFile training{.name = file};
     read_model(training.plan.model, words);
     read_plan(training.plan, words);
@@ -130,7 +130,7 @@ TrainingFile training_of(const Words& words, const std::string& file, std::int64
 }  // namespace
 
 TrainingFile import_megatron(std::string_view text, const std::string& file) {
-    Words words(file);
+    FlagWords words(file);
     std::istringstream in{std::string(text)};
     std::string key;
     for (std::string word; in >> word;) {
@@ -154,7 +154,7 @@ TrainingFile import_megatron(std::string_view text, const std::string& file) {
 }
 
 TrainingFile import_nemo(std::string_view text, const std::string& file) {
-    Words words(file);
+    FlagWords words(file);
     const std::vector<nlohmann::json> documents = yaml_documents(text, file);
     if (documents.empty() || !documents.front().is_object())
         throw InputError({{file, 1, "", "expected a mapping", "something else"}});
@@ -173,7 +173,7 @@ TrainingFile import_nemo(std::string_view text, const std::string& file) {
     read(model);
     if (model.is_object() && model.contains("optim")) read(model["optim"]);
     const nlohmann::json& trainer = top.contains("trainer") ? top["trainer"] : none;
-    Words of_trainer(file);
+    FlagWords of_trainer(file);
     if (trainer.is_object())
         for (const auto& [key, value] : trainer.items())
             if (value.is_string()) of_trainer.set(key, value.get<std::string>());
