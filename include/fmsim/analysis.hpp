@@ -14,6 +14,7 @@
 #include "fmsim/moe.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
+#include "fmsim/whatif.hpp"
 
 namespace fmsim {
 
@@ -43,6 +44,13 @@ struct Findings {
 };
 
 Findings explain(const Topology& topology, const Prediction& prediction);
+
+// Bytes over each link during a run; folded, over the links that its class stands for.
+std::map<LinkId, double> bytes_over_links(const Topology& topology, const Prediction& prediction);
+
+// Why a change cannot matter to a prediction: "0 bytes" over what it is about, "no computing", "it holds nothing back".
+// None where it can. `prediction` is of the unchanged cluster.
+std::optional<std::string> no_effect(const Topology& topology, const Prediction& prediction, const Change& change);
 
 // A published table of one operation on one cluster.
 struct MeasuredRow {

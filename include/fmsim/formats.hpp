@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,10 @@
 #include "fmsim/base.hpp"
 #include "fmsim/choice.hpp"
 #include "fmsim/engine.hpp"
+#include "fmsim/gate.hpp"
 #include "fmsim/kernels.hpp"
 #include "fmsim/moe.hpp"
+#include "fmsim/outcome.hpp"
 #include "fmsim/topology.hpp"
 #include "fmsim/workload.hpp"
 
@@ -137,6 +140,24 @@ TrainingFile import_torchtitan(std::string_view text, const std::string& file);
 // A plan of ours, or one of those, by what the text looks like: TOML by the file's ending, YAML likewise, flags by
 // "--num-layers". Nothing where it is none.
 std::optional<TrainingFile> training_plan(std::string_view text, const std::string& file);
+
+// What `run` or `collective` printed with --format json (schemas/run.json), in short.
+Outcome parse_outcome(std::string_view text, const std::string& file);
+// Whether a JSON file is such a result, by its keys.
+bool is_outcome(std::string_view text);
+
+// A suite of the gate (schemas/suite.json).
+GateSuite parse_suite(std::string_view text, const std::string& file);
+// Numbers of a JSON file of results, by their way in it: "throughput", "batch 32/latency_ms". Others are left out.
+std::map<std::string, double> parse_results(std::string_view text, const std::string& file);
+// What --update-baseline stores, one entry a scenario: of its metrics those that have a value.
+struct BaselineUpdate {
+    std::map<std::string, double> values;
+    std::optional<Outcome> before;
+};
+// The suite's text with new baselines; all else stays, in its order. `facts` of machines replace those there were.
+std::string updated_suite(std::string_view text, const std::string& file, const std::vector<BaselineUpdate>& updates,
+                          const std::map<std::string, Words>& facts);
 
 // Measured training steps of a source, with the plan that each row describes. A text is one when its rows have a
 // `measured` each; tables of collectives have none.

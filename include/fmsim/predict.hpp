@@ -41,6 +41,7 @@ struct Folding {
     std::uint32_t ranks{}, rank_classes{};
     std::uint32_t groups{}, group_classes{};
     std::vector<DomainClass> domains;
+    Column<DomainId, std::uint32_t> class_of;  // of each domain, in `domains`
 };
 
 // One operation of a program. Where it happens many times (on several groups, on each rank), the slowest of them.

@@ -9,6 +9,8 @@
 
 #include "fmsim/analysis.hpp"
 #include "fmsim/choice.hpp"
+#include "fmsim/gate.hpp"
+#include "fmsim/outcome.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
 #include "fmsim/workload.hpp"
@@ -120,6 +122,7 @@ struct TrainingReport {
     const TrainingFile* file{};
     const StepPrediction* step{};
     GroupsAcross model_groups;  // of tensor x context ranks side by side: how many span domains
+    std::string fabric;         // between domains: "EFA"
     Provenance provenance;
 };
 std::string write(const TrainingReport& report, Format format);
@@ -136,6 +139,44 @@ struct PlansReport {
     Provenance provenance;
 };
 std::string write(PlansReport report, Format format);
+// What each of these says in short, for comparisons; named by its cluster.
+Outcome outcome_of(const SweepReport& report);
+Outcome outcome_of(const RunReport& report);
+Outcome outcome_of(const TrainingReport& report);
+
+// Two runs side by side, with what made the difference.
+struct PolicyTimes {
+    std::string name;                            // of a row, or "all"
+    std::vector<std::optional<double>> seconds;  // for each policy; none: it would never end
+};
+struct ComparisonReport {
+    std::string what;  // "what if nic[3,7].down", "a.json beside b.json"
+    Comparison comparison;
+    std::vector<std::string> notes;     // "efa.bandwidth*2: no effect: 0 bytes"
+    std::vector<std::string> policies;  // of rails, where a NIC has a fault: "keep", "even", "neighbour"
+    std::vector<PolicyTimes> policy_times;
+    Provenance provenance;
+};
+std::string write(const ComparisonReport& report, Format format);
+
+// A suite's judgements, for people, for programs and for pipelines.
+enum class GateFormat { text, json, junit, sarif, github, md };
+struct GateReport {
+    std::string name, file;
+    std::string today;
+    std::vector<std::string> changes;  // of --what-if
+    std::size_t scenarios{};
+    std::vector<Judgement> judgements;
+    Provenance provenance;
+};
+std::string write(const GateReport& report, GateFormat format);
+// Baselines that --update-baseline replaced.
+struct BaselineMove {
+    std::string scenario, metric;
+    std::optional<double> before;
+    double after{};
+};
+std::string write(const std::vector<BaselineMove>& moves, const std::string& file);
 
 // Predicted beside measured steps; with pairs where they are wanted.
 struct TrainingValidation {

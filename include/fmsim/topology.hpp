@@ -215,7 +215,7 @@ enum class DeviceKind : std::uint8_t { gpu, nvswitch, pcie_switch, nic, numa, ne
 
 std::string_view name(DeviceKind kind);  // "gpu", "nvswitch", "pcie", "nic", "numa", "switch", "fabric"
 
-// A device that works at a part of its rate: all its links do. 0: it is down.
+// A device that works at a part of its rate: all its links do, and of a GPU its computing. 0: it is down.
 struct Fault {
     DeviceKind kind{};
     std::uint32_t instance{};  // of the cluster; for a network switch its layer

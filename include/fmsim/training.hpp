@@ -240,7 +240,8 @@ struct Family {
 
 class Exchanges {
 public:
-    // `per_domain`: GPUs of each domain that the job has; 0: all.
+    // `per_domain`: GPUs of each domain that the job has; 0: all. A fault is one of the representative block's, wherever
+    // it lies: the slowest block decides.
     Exchanges(Cluster cluster, std::uint32_t per_domain, Nccl nccl, Pins pins = {});
     ~Exchanges();
     Exchanges(Exchanges&&) noexcept;
@@ -306,6 +307,7 @@ struct ExchangeUse {
     double bytes{};
     double seconds{};  // of one call
     double calls{};    // a step, on the stage with most
+    std::uint32_t domains = 1;  // that one group is spread over
 };
 
 struct StepPrediction {

@@ -73,15 +73,7 @@ CallFinding explain_call(const Topology& topology, const Prediction& prediction,
 }
 
 std::vector<LinkFinding> explain_links(const Topology& topology, const Prediction& prediction) {
-    std::map<LinkId, double> bytes;
-    const System& system = prediction.lowered.system;
-    const auto& stands_for = prediction.lowered.stands_for;
-    for (std::uint32_t i = 0; i < system.activities(); ++i)
-        for (const auto& [resource, weight] : system.uses.of(i)) {
-            const ResourceId shown = stands_for.empty() ? resource : stands_for[resource.value];
-            if (shown.value < topology.links.size()) bytes[LinkId{shown.value}] += weight * system.work[ActivityId{i}];
-        }
-
+    const std::map<LinkId, double> bytes = bytes_over_links(topology, prediction);
     std::map<LinkKind, LinkFinding> of_kind;
     for (const auto& [kind, links] : topology.links.kinds()) of_kind[kind].links = links;
     std::map<LinkKind, double> most;

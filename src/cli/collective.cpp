@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "ask.hpp"
 #include "commands.hpp"
 #include "experts.hpp"
-#include "fmsim/analysis.hpp"
-#include "output.hpp"
-#include "scenario.hpp"
 
 namespace fmsim::cli {
 namespace {
@@ -45,23 +43,6 @@ std::uint32_t root_of(const Options& options, Collective collective) {
                        .pointer = "",
                        .expected = "expected broadcast or reduce, which alone have a root",
                        .found = options.collective}});
-}
-
-void check_root(std::uint32_t root, std::size_t ranks) {
-    if (root < ranks) return;
-    throw InputError({{.file = "--root",
-                       .line = 0,
-                       .pointer = "",
-                       .expected = fmt::format("expected a rank below {}", ranks),
-                       .found = fmt::format("{}", root)}});
-}
-
-// What was asked, for the hash of the inputs.
-std::string inputs_of(Collective collective, std::uint32_t root, const std::vector<Bytes>& sizes) {
-    std::string words(name(collective));
-    if (root > 0) words += fmt::format(" root {}", root);
-    for (const Bytes size : sizes) words += fmt::format(" {}", size.count);
-    return words + "\n";
 }
 
 void warn_of_mismatch(const Options& options, Collective collective, const Measurements& measurements) {
@@ -107,29 +88,10 @@ int run_collective(const Options& options) {
         emit(options.output, scenario_file(options, collective, sizes));
         return kGood;
     }
-    const Scenario scenario = make_scenario(options.scenario);
-    const Group group = group_of(placement_of(scenario.topology, options.scenario));
-    const std::uint32_t root = root_of(options, collective);
-    check_root(root, group.places.size());
-    SweepReport report{.cluster = scenario.topology.cluster.name,
-                       .ranks = static_cast<std::uint32_t>(group.places.size()),
-                       .domains = static_cast<std::uint32_t>(group.parts.size()),
-                       .collective = collective,
-                       .fidelity = scenario.predict.fidelity,
-                       .rows = {},
-                       .measurements = measurements,
-                       .provenance = {}};
-    for (const Bytes size : sizes) {
-        Workload work = in_turn({{to_text(size), collective, size}});
-        std::get<CollectiveCall>(work.jobs.front().programs.front().operations.front().action).root = root;
-        const Prediction prediction = predict(scenario.topology, group, work, scenario.nccl, scenario.predict);
-        const Findings findings = explain(scenario.topology, prediction);
-        report.rows.push_back(report_call(prediction.calls.front(), findings.calls.front()));
-        if (measurements) report.rows.back().measured_us = measured_us(*measurements, size);
-    }
-    report.provenance = provenance(scenario, inputs_of(collective, root, sizes) + measured_text, report.rows);
-    report.provenance.warnings = warnings_of(scenario.topology, group.places);
-    emit(options.output, write(report, options.output.format));
+    const SweepQuestion question{collective, sizes, root_of(options, collective), measurements, measured_text};
+    const Ask ask = [&](const ScenarioOptions& words) { return ask_sweep(question, words); };
+    if (!options.scenario.what_if.empty()) return compare_what_if(ask, options.scenario, options.output);
+    emit(options.output, ask(options.scenario).text(options.output.format));
     return kGood;
 }
 

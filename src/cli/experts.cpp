@@ -66,17 +66,17 @@ Workload workload_of(const std::vector<ExpertCall>& calls) {
     return work;
 }
 
-ReportedExperts predicted(const Scenario& scenario, const ExpertCall& call, bool may_refuse) {
+ReportedExperts predicted(const Scenario& scenario, const Group& group, const ExpertCall& call, bool may_refuse) {
     ReportedExperts row{.call = call};
     try {
         const Prediction prediction =
-            predict(scenario.topology, scenario.group, workload_of({call}), scenario.nccl, scenario.predict);
+            predict(scenario.topology, group, workload_of({call}), scenario.nccl, scenario.predict);
         row.finding = explain(scenario.topology, prediction).calls.front();
         row.predicted = prediction.calls.front();
         const Dispatcher& dispatcher = find(*scenario.predict.dispatchers, call.dispatcher);
-        const TokenTraffic traffic = traffic_of(scenario.group, call, dispatcher.copies);
-        row.network_bytes = busiest_bytes(traffic.network, scenario.group);
-        row.nvlink_bytes = busiest_bytes(traffic.nvlink, scenario.group);
+        const TokenTraffic traffic = traffic_of(group, call, dispatcher.copies);
+        row.network_bytes = busiest_bytes(traffic.network, group);
+        row.nvlink_bytes = busiest_bytes(traffic.nvlink, group);
     } catch (const Infeasible& error) {
         if (!may_refuse) throw;
         row.refused = error.what();
@@ -156,18 +156,20 @@ int run_experts(const std::string& collective, const ExpertOptions& options, con
         return kGood;
     }
     const Scenario scenario = make_scenario(where);
+    const Group group = group_of(placement_of(scenario.topology, where));
     ExpertReport report{.cluster = scenario.topology.cluster.name,
-                        .ranks = static_cast<std::uint32_t>(scenario.group.places.size()),
-                        .domains = static_cast<std::uint32_t>(scenario.group.parts.size())};
+                        .ranks = static_cast<std::uint32_t>(group.places.size()),
+                        .domains = static_cast<std::uint32_t>(group.parts.size())};
     std::string asked;
     std::vector<ReportedCall> reported;
     for (const ExpertCall& call : calls) {
         asked += fmt::format("{} {}\n", call.kind(), to_text(call));
-        report.rows.push_back(predicted(scenario, call, calls.size() > 1));
+        report.rows.push_back(predicted(scenario, group, call, calls.size() > 1));
         if (report.rows.back().predicted)
             reported.push_back(report_call(*report.rows.back().predicted, report.rows.back().finding));
     }
     report.provenance = provenance(scenario, asked, reported);
+    report.provenance.warnings = warnings_of(scenario.topology, group.places);
     emit(output, write(report, output.format));
     return kGood;
 }

@@ -22,6 +22,10 @@ void add_options(CLI::App& command, Output& output) {
     command.add_option("--format", output.format, "text (default), json or csv")
         ->transform(CLI::CheckedTransformer(kFormats))
         ->option_text("FORMAT");
+    add_file_options(command, output);
+}
+
+void add_file_options(CLI::App& command, Output& output) {
     command.add_option("-o,--output", output.file, "write the result to FILE instead of stdout")->option_text("FILE");
     command.add_flag("-q,--quiet", output.quiet, "no notes or warnings on stderr, only errors");
 }

@@ -17,6 +17,8 @@ struct Output {
 
 // --format, --output and --quiet.
 void add_options(CLI::App& command, Output& output);
+// --output and --quiet, of a command with formats of its own.
+void add_file_options(CLI::App& command, Output& output);
 
 // Sets up stderr: colour only on a terminal and without NO_COLOR, only errors when quiet.
 void start_notes(bool quiet);

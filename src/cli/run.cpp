@@ -1,12 +1,8 @@
 // fmsim run: a workload file on a cluster.
 #include <memory>
-#include <set>
 
+#include "ask_file.hpp"
 #include "commands.hpp"
-#include "fmsim/analysis.hpp"
-#include "output.hpp"
-#include "scenario.hpp"
-#include "training.hpp"
 
 namespace fmsim::cli {
 namespace {
@@ -22,100 +18,47 @@ struct Options {
     Output output;
 };
 
-// A job says itself where it wants to be, unless the command line does.
-ScenarioOptions placed(ScenarioOptions options, const Job& job) {
-    if (!job.wish) return options;
-    if (options.placement.empty()) options.placement = job.wish->placement;
-    if (options.gpus == 0) options.gpus = job.wish->gpus;
-    if (options.per_domain == 0) options.per_domain = job.wish->per_domain;
-    return options;
-}
-
-// What the ranks make wrong is said with the lines of the file too.
-Prediction predict_file(const Scenario& scenario, const std::vector<Placement>& placements, const Workload& work,
-                        const std::string& text, const std::string& file) {
-    try {
-        return predict(scenario.topology, placements, work, scenario.nccl, scenario.predict);
-    } catch (const InputError& error) {
-        throw in_file(error, text, file);
-    }
-}
-
-// Those that operations name, beside the workload file.
-void add_algorithm_files(Scenario& scenario, const Workload& work, const std::string& file) {
-    const auto slash = file.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : file.substr(0, slash);
-    for (const Job& job : work.jobs)
-        for (const Program& program : job.programs)
-            for (const Operation& operation : program.operations)
-                if (const auto* const call = std::get_if<CollectiveCall>(&operation.action))
-                    add_algorithm_file(scenario, call->algorithm, folder);
-}
-
-// All GPUs that some job has, in order.
-Placement together(std::vector<Placement>&& placements) {
-    if (placements.size() == 1) return std::move(placements.front());
-    std::set<GpuPlace> all;
-    for (const Placement& placement : placements) all.insert(placement.begin(), placement.end());
-    return {all.begin(), all.end()};
-}
-
 // The same without folding, and with bytes that hardly differ.
-FoldingReport::Check checked(Scenario scenario, const std::vector<Placement>& placements, const Workload& work,
-                             const std::string& text, const std::string& file) {
-    scenario.predict.stretch = 1 + 1e-12;
-    const SimTime perturbed = predict_file(scenario, placements, work, text, file).end;
-    scenario.predict.stretch = 1;
-    scenario.predict.fold = false;
-    return {predict_file(scenario, placements, work, text, file).end, perturbed};
+FoldingReport::Check checked(const FileQuestion& question, FileScenario asked) {
+    asked.scenario.predict.stretch = 1 + 1e-12;
+    const SimTime perturbed = predict_file(question, asked).end;
+    asked.scenario.predict.stretch = 1;
+    asked.scenario.predict.fold = false;
+    return {predict_file(question, asked).end, perturbed};
+}
+
+int report_folding(const Options& options, const FileQuestion& question) {
+    const FileScenario asked = scenario_of(question, options.scenario);
+    const Prediction prediction = predict_file(question, asked);
+    FoldingReport report{.cluster = asked.scenario.topology.cluster.name,
+                         .folding = prediction.folding,
+                         .end = prediction.end,
+                         .check = {},
+                         .provenance = provenance(asked.scenario, question.text, {})};
+    if (options.check) report.check = checked(question, asked);
+    emit(options.output, write(report, options.output.format));
+    return !options.check || trust_of(report).holds() ? kGood : kThreshold;
+}
+
+int print_scenario(const Options& options, const std::string& text) {
+    Workload work = parse_workload(text, options.workload);
+    const ScenarioOptions words = completed(options.scenario, work);
+    work.scenario = words_of(words);
+    add_environment(work, words);
+    emit(options.output, to_workload_file(work));
+    return kGood;
 }
 
 int run_workload(const Options& options) {
-    const std::string text = read_file(options.workload);
-    if (is_training_plans(text))
-        return run_training_plans(text, options.workload, options.scenario, !options.no_memo, options.output);
-    if (const auto plan = training_plan(text, options.workload))
-        return run_training(*plan, text, options.workload, options.scenario, options.output);
-    Workload work = parse_workload(text, options.workload);
-    const ScenarioOptions words = completed(options.scenario, work);
-    if (options.print_scenario) {
-        work.scenario = words_of(words);
-        add_environment(work, words);
-        emit(options.output, to_workload_file(work));
-        return kGood;
-    }
-    Scenario scenario = make_scenario(placed(words, work.jobs.front()), work.environment);
-    add_algorithm_files(scenario, work, options.workload);
-    std::vector<Placement> placements;
-    for (const Job& job : work.jobs) placements.push_back(placement_of(scenario.topology, placed(words, job)));
-    scenario.predict.fold = !options.no_fold;
-    const Prediction prediction = predict_file(scenario, placements, work, text, options.workload);
-    if (options.print_folding || options.check) {
-        FoldingReport report{.cluster = scenario.topology.cluster.name,
-                             .folding = prediction.folding,
-                             .end = prediction.end,
-                             .check = {},
-                             .provenance = provenance(scenario, text, {})};
-        if (options.check) report.check = checked(scenario, placements, work, text, options.workload);
-        emit(options.output, write(report, options.output.format));
-        return !options.check || trust_of(report).holds() ? kGood : kThreshold;
-    }
-    const Findings findings = explain(scenario.topology, prediction);
-    const Placement all = together(std::move(placements));
-    RunReport report{.cluster = scenario.topology.cluster.name,
-                     .ranks = static_cast<std::uint32_t>(all.size()),
-                     .placement = spread_of(scenario.topology, all),
-                     .groups = groups_across(scenario.topology, all, static_cast<std::uint32_t>(all.size())),
-                     .fidelity = scenario.predict.fidelity,
-                     .end = prediction.end,
-                     .operations = {},
-                     .links = findings.links,
-                     .provenance = {}};
-    for (std::size_t i = 0; i < prediction.calls.size(); ++i)
-        report.operations.push_back(report_call(prediction.calls[i], findings.calls[i]));
-    report.provenance = provenance(scenario, text, report.operations);
-    report.provenance.warnings = warnings_of(scenario.topology, all);
-    emit(options.output, write(report, options.output.format));
+    const FileQuestion question{read_file(options.workload), options.workload, !options.no_fold};
+    if (is_training_plans(question.text))
+        return run_training_plans(question.text, options.workload, options.scenario, !options.no_memo, options.output);
+    const bool training = training_plan(question.text, options.workload).has_value();
+    if (options.print_scenario && !training) return print_scenario(options, question.text);
+    if ((options.print_folding || options.check) && !training) return report_folding(options, question);
+    const Ask ask = [&](const ScenarioOptions& words) { return ask_file(question, words); };
+    if (!options.scenario.what_if.empty()) return compare_what_if(ask, options.scenario, options.output);
+    emit(options.output, ask(options.scenario).text(options.output.format));
     return kGood;
 }
 

@@ -22,6 +22,12 @@ void add_options(CLI::App& command, ScenarioOptions& options, bool file_may_say)
         ->check(CLI::IsMember({"stream", "chunk"}))
         ->option_text("FIDELITY");
     add_group_options(command, options);
+    command
+        .add_option("--what-if", options.what_if,
+                    "predict with a change too and compare: efa.bandwidth*2, nvlink.latency+1us, nic[3,7].down, "
+                    "gpu[12].speed=0.8, rail_policy=even, placement=random:7; can be given more than once, all together")
+        ->allow_extra_args(false)
+        ->option_text("CHANGE");
 }
 
 void add_group_options(CLI::App& command, ScenarioOptions& options) {
@@ -112,6 +118,36 @@ ScenarioOptions completed(ScenarioOptions options, const Workload& workload) {
     return options;
 }
 
+ScenarioOptions with_changes(ScenarioOptions options, const std::vector<Change>& changes) {
+    for (const Change& change : changes) {
+        if (!is_scenario_word(change)) {
+            options.changes.push_back(change);
+            continue;
+        }
+        const auto refuse = [&](const char* expected) {
+            throw InputError({{"--what-if", 0, "'" + printable(change.text) + "'", expected, ""}});
+        };
+        bool known = change.thing.starts_with("NCCL_");
+        if (known) options.variables.push_back(change.text);
+        for (const auto& [key, value] : kTexts)
+            if (change.thing == key) {
+                options.*value = change.word;
+                known = true;
+            }
+        for (const auto& [key, value] : kCounts)
+            if (change.thing == key) {
+                const char* const end = change.word.data() + change.word.size();
+                const auto [rest, error] = std::from_chars(change.word.data(), end, options.*value);
+                if (error != std::errc{} || rest != end) refuse("expected a whole number");
+                known = true;
+            }
+        if (!known) refuse("no such word of the command line");
+        if (change.thing == "fidelity" && change.word != "stream" && change.word != "chunk")
+            refuse("expected stream or chunk");
+    }
+    return options;
+}
+
 Fidelity fidelity_of(const ScenarioOptions& options) {
     return options.fidelity == "chunk" ? Fidelity::chunk : Fidelity::stream;
 }
@@ -143,10 +179,16 @@ Placement placement_of(const Topology& topology, const ScenarioOptions& options)
                        .found = options.placement}});
 }
 
+Cluster cluster_of(const ScenarioOptions& options) {
+    const std::string& words = options.cluster;
+    return changed(words.ends_with(".json") ? parse_cluster(read_file(words), words, *options.catalogue)
+                                            : options.catalogue->cluster(words),
+                   options.changes);
+}
 Cluster cluster_of(const std::string& words) {
-    const Catalogue catalogue = Catalogue::shipped();
-    if (words.ends_with(".json")) return parse_cluster(read_file(words), words, catalogue);
-    return catalogue.cluster(words);
+    ScenarioOptions options;
+    options.cluster = words;
+    return cluster_of(options);
 }
 
 namespace {
@@ -162,8 +204,8 @@ void set_variable(const std::string& assignment, Pins& pins) {
 }  // namespace
 
 Scenario make_scenario(const ScenarioOptions& options, const Environment& environment) {
-    const Catalogue catalogue = Catalogue::shipped();
-    Scenario scenario{.topology = build_topology(cluster_of(options.cluster)),
+    const Catalogue& catalogue = *options.catalogue;
+    Scenario scenario{.topology = build_topology(cluster_of(options)),
                       .nccl = catalogue.nccl(),
                       .predict = {},
                       .constants_hash = catalogue.hash(),
@@ -171,6 +213,7 @@ Scenario make_scenario(const ScenarioOptions& options, const Environment& enviro
                                            options.fidelity.empty() ? "stream" : options.fidelity, options.algorithm,
                                            options.protocol, options.most_channels, options.gpus, options.per_domain,
                                            options.placement.empty() ? "linear" : options.placement)};
+    for (const Change& change : options.changes) scenario.words += change.text + "\n";
     scenario.predict.fidelity = fidelity_of(options);
     scenario.predict.dispatchers = std::make_shared<const std::vector<Dispatcher>>(catalogue.dispatchers());
     if (!options.algorithm.empty()) scenario.predict.pins.algorithm = options.algorithm;
@@ -240,6 +283,14 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const std::vec
 }
 
 }  // namespace
+
+Provenance plain_provenance(const ScenarioOptions& options, const std::string& inputs) {
+    return {.fmsim_version = kVersion,
+            .constants_hash = options.catalogue->hash(),
+            .inputs_hash = hash_of(inputs),
+            .assumptions = {},
+            .warnings = {}};
+}
 
 Provenance provenance(const Scenario& scenario, const std::string& inputs, const std::vector<ReportedCall>& calls) {
     return {.fmsim_version = kVersion,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "fmsim/predict.hpp"
 #include "fmsim/report.hpp"
 #include "fmsim/topology.hpp"
+#include "fmsim/whatif.hpp"
 
 namespace fmsim::cli {
 
@@ -27,6 +29,9 @@ struct ScenarioOptions {
     std::uint32_t per_domain = 0;     // 0: all
     std::string placement;            // empty: linear
     std::vector<std::string> variables;  // of NCCL: NAME=VALUE
+    std::vector<std::string> what_if;    // as the command line has them
+    std::vector<Change> changes;         // of the cluster, in force
+    std::shared_ptr<const Catalogue> catalogue = std::make_shared<Catalogue>(Catalogue::shipped());
 };
 // A workload file may bring the cluster along; then --cluster is not required.
 void add_options(CLI::App& command, ScenarioOptions& options, bool file_may_say);
@@ -42,6 +47,9 @@ std::vector<std::pair<std::string, std::string>> words_of(const ScenarioOptions&
 void add_environment(Workload& workload, const ScenarioOptions& options);
 ScenarioOptions completed(ScenarioOptions options, const Workload& workload);
 
+// With changes in force: those of the words of the command line take their place, the others wait for the cluster.
+ScenarioOptions with_changes(ScenarioOptions options, const std::vector<Change>& changes);
+
 Fidelity fidelity_of(const ScenarioOptions& options);
 
 // A machine to predict on. `words` are the options that shape the result, for the hash of the inputs.
@@ -54,7 +62,8 @@ struct Scenario {
 };
 // What of a placement its user may not have meant: a GPU alone in an NVLink domain of which others have several.
 std::vector<std::string> warnings_of(const Topology& topology, const Placement& placement);
-// From the short form, or from a file where the words end in .json.
+// From the short form, or from a file where the words end in .json; with the changes that are in force.
+Cluster cluster_of(const ScenarioOptions& options);
 Cluster cluster_of(const std::string& words);
 
 // `environment` is a workload file's; the command line's variables go before it. Warns of variables without effect.
@@ -68,6 +77,9 @@ void add_algorithm_file(Scenario& scenario, const std::string& word, const std::
 Placement placement_of(const Topology& topology, const ScenarioOptions& options);
 
 ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding);
+
+// What a result rests on that has no operations of its own.
+Provenance plain_provenance(const ScenarioOptions& options, const std::string& inputs);
 
 // What all of these operations rest on.
 Provenance provenance(const Scenario& scenario, const std::string& inputs, const std::vector<ReportedCall>& calls);

@@ -1,9 +1,11 @@
-// fmsim run PLAN: the time of a training step.
+// A training plan on a cluster: the time of a step.
 #include "fmsim/training.hpp"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "ask.hpp"
 #include "training.hpp"
 #include "version.hpp"
 
@@ -36,9 +38,39 @@ void place(TrainingFile& file, const ScenarioOptions& options, const Cluster& cl
         throw Infeasible(fmt::format("the plan needs {} GPUs, the cluster has {}", file.plan.gpus, all));
 }
 
-Provenance training_provenance(const std::string& inputs) {
+namespace {
+
+// Bytes of a plan are known by what its exchanges cross; the layers above the NICs, and who sits where, it leaves out.
+std::optional<std::string> no_effect(const StepPrediction& step, const Change& change) {
+    static const std::vector<std::string> kTaken{"cluster", "gpus", "per_domain", "spreading", "rail_policy"};
+    const auto any = [&](auto crosses) { return std::any_of(step.exchanges.begin(), step.exchanges.end(), crosses); };
+    const bool inside = change.thing == "nvlink" || change.thing == "nvswitch";
+    switch (reach_of(change)) {
+        case ChangeReach::links:
+            if (inside ? !step.exchanges.empty() : any([](const ExchangeUse& use) { return use.domains > 1; }))
+                return {};
+            return "0 bytes";
+        case ChangeReach::kernels:
+            if (!step.exchanges.empty()) return {};
+            return "no communication";
+        case ChangeReach::memory:
+            return "it says what fits, not how long it takes";
+        case ChangeReach::network:
+            return "a training plan leaves out the layers above the NICs";
+        case ChangeReach::computing:
+            return {};
+        case ChangeReach::all:
+            break;
+    }
+    if (!change.property.empty() || std::find(kTaken.begin(), kTaken.end(), change.thing) != kTaken.end()) return {};
+    return "a training plan has no such word: its ranks fill the domains in order, and NCCL chooses";
+}
+
+}  // namespace
+
+Provenance training_provenance(const std::string& inputs, const Catalogue& catalogue) {
     return {.fmsim_version = kVersion,
-            .constants_hash = Catalogue::shipped().hash(),
+            .constants_hash = catalogue.hash(),
             .inputs_hash = hash_of(inputs),
             .assumptions = {"tokens are spread evenly over experts but for a stated imbalance",
                             "groups of one family run side by side, those of different families one after another",
@@ -46,28 +78,40 @@ Provenance training_provenance(const std::string& inputs) {
             .warnings = {}};
 }
 
-int run_training(TrainingFile file, const std::string& text, const std::string& path, const ScenarioOptions& options,
-                 const Output& output) {
-    const std::string words = options.cluster.empty() ? file.cluster : options.cluster;
-    if (words.empty()) throw InputError({{"--cluster", 0, "", "expected a cluster, here or in the file", "none"}});
+Answer ask_training(const FileQuestion& question, const ScenarioOptions& options) {
+    const auto file = std::make_shared<TrainingFile>(training_plan(question.text, question.file).value());
+    ScenarioOptions words = options;
+    if (words.cluster.empty()) words.cluster = file->cluster;
+    if (words.cluster.empty())
+        throw InputError({{"--cluster", 0, "", "expected a cluster, here or in the file", "none"}});
     const Cluster cluster = cluster_of(words);
     if (cluster.blocks.empty()) throw Infeasible("training plans need a cluster of machines, not a free graph");
-    place(file, options, cluster);
-    const Catalogue catalogue = Catalogue::shipped();
-    const Gpu gpu = cluster.blocks.front().type.instance.gpu;
-    Exchanges exchanges(cluster, file.per_domain, catalogue.nccl());
-    StepPrediction step;
+    place(*file, words, cluster);
+    const InstanceType& type = cluster.blocks.front().type.instance;
+    Exchanges exchanges(cluster, file->per_domain, words.catalogue->nccl());
+    const auto step = std::make_shared<StepPrediction>();
     try {
-        complete(file, catalogue.kernels(gpu));
-        step = predict_step(file.plan, Trainer{gpu, catalogue.kernels(gpu), catalogue.training()}, exchanges);
+        const KernelFacts kernels = words.catalogue->kernels(type.gpu);
+        complete(*file, kernels);
+        *step = predict_step(file->plan, Trainer{type.gpu, kernels, words.catalogue->training()}, exchanges);
     } catch (const InputError& error) {
-        throw in_file(error, text, path);
+        throw in_file(error, question.text, question.file);
     }
-    TrainingReport report{.cluster = cluster.name, .gpus = file.plan.gpus, .file = &file, .step = &step};
-    report.model_groups = across(file.plan.gpus, file.plan.tensor * file.plan.context, exchanges.domain_gpus());
-    report.provenance = training_provenance(text + words);
-    emit(output, write(report, output.format));
-    return kGood;
+    TrainingReport report{.cluster = cluster.name, .gpus = file->plan.gpus, .file = file.get(), .step = step.get()};
+    report.model_groups = across(file->plan.gpus, file->plan.tensor * file->plan.context, exchanges.domain_gpus());
+    report.fabric = type.nic ? type.nic->fabric : "network";
+    std::string inputs = question.text + words.cluster;
+    for (const Change& change : words.changes) inputs += change.text;
+    report.provenance = training_provenance(inputs, *words.catalogue);
+    return {.outcome = outcome_of(report),
+            .cluster = cluster,
+            .sweep = {},
+            .run = {},
+            .training = report,
+            .plan = file,
+            .step = step,
+            .provenance = report.provenance,
+            .no_effect = [step](const Change& change) { return no_effect(*step, change); }};
 }
 
 }  // namespace fmsim::cli

@@ -1,4 +1,4 @@
-// Training plans: `fmsim run` on one, and what validation shares with it.
+// What predictions of training plans rest on; validation says it too.
 #pragma once
 
 #include <string>
@@ -11,10 +11,6 @@
 
 namespace fmsim::cli {
 
-// Of a plan, which `text` says; `file` is its name.
-int run_training(TrainingFile plan, const std::string& text, const std::string& file, const ScenarioOptions& options,
-                 const Output& output);
-
 // Of a file whose kind is "training_plans". `memo`: plans share what collectives take; else each finds it anew.
 int run_training_plans(const std::string& text, const std::string& file, const ScenarioOptions& options, bool memo,
                        const Output& output);
@@ -22,6 +18,6 @@ int run_training_plans(const std::string& text, const std::string& file, const S
 // The plan with what the command line says, on a cluster that has the GPUs.
 void place(TrainingFile& file, const ScenarioOptions& options, const Cluster& cluster);
 
-Provenance training_provenance(const std::string& inputs);
+Provenance training_provenance(const std::string& inputs, const Catalogue& catalogue);
 
 }  // namespace fmsim::cli

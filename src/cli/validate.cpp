@@ -59,7 +59,7 @@ int run_validate(const Options& options) {
     }
     TrainingValidation training{.rows = &steps, .pairs = options.pairs, .provenance = report.provenance};
     if (tables.tables.empty()) {
-        const std::vector<std::string> more = training_provenance("").assumptions;
+        const std::vector<std::string> more = training_provenance("", catalogue).assumptions;
         training.provenance.assumptions.insert(training.provenance.assumptions.end(), more.begin(), more.end());
         emit(options.output, write(training, options.output.format));
     } else {

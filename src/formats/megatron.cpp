@@ -16,10 +16,10 @@
 namespace fmsim {
 namespace {
 
-// Words by name, with underscores; a flag without a value is "true".
-class Words {
+// FlagWords by name, with underscores; a flag without a value is "true".
+class FlagWords {
 public:
-    explicit Words(std::string file) : file_(std::move(file)) {}
+    explicit FlagWords(std::string file) : file_(std::move(file)) {}
 
     void set(const std::string& key, std::string value) { words_[key] = std::move(value); }
     bool has(const std::string& key) const { return words_.contains(key) && words_.at(key) != "null"; }
@@ -57,7 +57,7 @@ private:
 };
 
 // "([0]*3+[1]*58)": three dense layers first; a number n: each nth has experts.
-void read_frequency(MixtureOfExperts& moe, const Words& words) {
+void read_frequency(MixtureOfExperts& moe, const FlagWords& words) {
     const std::string text = words.text("moe_layer_freq");
     if (text.empty()) return;
     if (text.find('[') == std::string::npos) {
@@ -74,7 +74,7 @@ void read_frequency(MixtureOfExperts& moe, const Words& words) {
     if (found[1].matched) moe.first_dense = std::stoll(found[1].str());
 }
 
-void read_model(TransformerModel& model, const Words& words) {
+void read_model(TransformerModel& model, const FlagWords& words) {
     model.layers = words.need("num_layers");
     model.hidden = words.need("hidden_size");
     model.heads = words.need("num_attention_heads");
@@ -108,7 +108,7 @@ void read_model(TransformerModel& model, const Words& words) {
     if (model.experts) read_frequency(*model.experts, words);
 }
 
-void read_recompute(Recompute& recompute, const Words& words) {
+void read_recompute(Recompute& recompute, const FlagWords& words) {
     const std::string granularity =
         words.text("recompute_granularity") + words.text("activations_checkpoint_granularity");
     if (granularity == "full") recompute.all = true;
@@ -124,7 +124,7 @@ void read_recompute(Recompute& recompute, const Words& words) {
     for (std::string word; list >> word;) recompute.experts = recompute.experts || word == "moe";
 }
 
-void read_plan(TrainingPlan& plan, const Words& words) {
+void read_plan(TrainingPlan& plan, const FlagWords& words) {
     plan.sequence = words.number("seq_length", words.number("encoder_seq_length", 0));
     plan.global_batch = words.need("global_batch_size");
     plan.micro_batch = words.number("micro_batch_size", 1);
@@ -159,7 +159,7 @@ void read_plan(TrainingPlan& plan, const Words& words) {
     if (dispatcher == "flex") plan.dispatch = Dispatch::once_a_domain;
 }
 
-TrainingFile training_of(const Words& words, const std::string& file, std::int64_t gpus) {
+TrainingFile training_of(const FlagWords& words, const std::string& file, std::int64_t gpus) {
     TrainingFile training{.name = file};
     read_model(training.plan.model, words);
     read_plan(training.plan, words);
@@ -172,7 +172,7 @@ TrainingFile training_of(const Words& words, const std::string& file, std::int64
 }  // namespace
 
 TrainingFile import_megatron(std::string_view text, const std::string& file) {
-    Words words(file);
+    FlagWords words(file);
     std::istringstream in{std::string(text)};
     std::string key, last;
     for (std::string word; in >> word;) {
@@ -199,7 +199,7 @@ TrainingFile import_megatron(std::string_view text, const std::string& file) {
 }
 
 TrainingFile import_nemo(std::string_view text, const std::string& file) {
-    Words words(file);
+    FlagWords words(file);
     const std::vector<nlohmann::json> documents = yaml_documents(text, file);
     if (documents.empty() || !documents.front().is_object())
         throw InputError({{file, 1, "", "expected a mapping", "something else"}});
@@ -218,7 +218,7 @@ TrainingFile import_nemo(std::string_view text, const std::string& file) {
     read(model);
     if (model.is_object() && model.contains("optim")) read(model["optim"]);
     const nlohmann::json& trainer = top.contains("trainer") ? top["trainer"] : none;
-    Words of_trainer(file);
+    FlagWords of_trainer(file);
     if (trainer.is_object())
         for (const auto& [key, value] : trainer.items())
             if (value.is_string()) of_trainer.set(key, value.get<std::string>());

@@ -16,10 +16,10 @@
 namespace fmsim {
 namespace {
 
-using Words = std::vector<std::string_view>;
+using LineWords = std::vector<std::string_view>;
 
-Words words_of(std::string_view line) {
-    Words words;
+LineWords words_of(std::string_view line) {
+    LineWords words;
     for (std::size_t at = 0; at < line.size();) {
         const std::size_t from = line.find_first_not_of(" \t\r", at);
         if (from == std::string_view::npos) break;
@@ -45,7 +45,7 @@ public:
     void line(std::string_view text) {
         ++number_;
         find_collective(text);
-        const Words words = words_of(text);
+        const LineWords words = words_of(text);
         if (const auto head = head_of(words)) {
             times_ = *head;
             return;
@@ -70,7 +70,7 @@ private:
     }
 
     // The columns of the times, counted from the size.
-    static std::optional<std::vector<std::size_t>> head_of(const Words& words) {
+    static std::optional<std::vector<std::size_t>> head_of(const LineWords& words) {
         const auto size = std::find(words.begin(), words.end(), "size");
         if (size == words.begin() || size == words.end() || size + 1 == words.end() || size[1] != "count")
             return std::nullopt;
@@ -80,7 +80,7 @@ private:
         return times.empty() ? std::nullopt : std::optional(times);
     }
     // "#  Rank  0 Group  0 Pid 1234 on node-a device  0 .."
-    static bool is_rank(const Words& words) {
+    static bool is_rank(const LineWords& words) {
         const auto rank = std::find(words.begin(), words.end(), "Rank");
         return rank != words.end() && words.end() - rank > 2 && number_of<std::int64_t>(rank[1]);
     }
@@ -96,7 +96,7 @@ private:
             }
     }
 
-    void row(const Words& words) {
+    void row(const LineWords& words) {
         std::size_t at = 0;
         while (at + 2 < words.size() && !(number_of<std::int64_t>(words[at]) &&
                                           number_of<std::int64_t>(words[at + 1]) && is_letter(words[at + 2].front())))

@@ -190,6 +190,7 @@ bool FoldedMaker::worth_it(const Fold& folded) const {
 
 Folding FoldedMaker::summary() const {
     Folding sum;
+    sum.class_of = fold_->links.of_domain;
     for (std::size_t c = 0; c < fold_->links.first.size(); ++c)
         sum.domains.push_back({fold_->links.first[c], fold_->links.count[c], fold_->apart[c]});
     for (const FoldedJob& job : fold_->jobs) {

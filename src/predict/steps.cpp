@@ -128,8 +128,24 @@ const Schedule& Schedules::message(const Group& ends, Bytes size) {
     return messages_.emplace(std::move(asked), std::move(schedule)).first->second;
 }
 
+namespace {
+
+// The part of its rate that a GPU with a fault works at.
+double speed_of(const Topology& topology, GpuPlace place) {
+    double speed = 1;
+    for (const Fault& fault : topology.cluster.faults)
+        if (fault.kind == DeviceKind::gpu &&
+            topology.device(fault.kind, InstanceId{fault.instance}, fault.index) == topology.device(place))
+            speed *= fault.fraction;
+    if (!(speed > 0)) throw Infeasible(fmt::format("{} is down", topology.name(topology.device(place))));
+    return speed;
+}
+
+}  // namespace
+
 SimTime computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place) {
-    if (compute.duration) return *compute.duration;
+    const double speed = topology.cluster.faults.empty() ? 1 : speed_of(topology, place);
+    if (compute.duration) return speed < 1 ? from_seconds(seconds(*compute.duration) / speed) : *compute.duration;
     const Gpu& gpu = topology.type_of(place.domain).instance.gpu;
     double took = static_cast<double>(compute.bytes.count) / gpu.memory_rate.value;
     if (compute.flops > 0) {
@@ -143,7 +159,7 @@ SimTime computing(const Topology& topology, const Compute& compute, const Operat
         }
         took = std::max(took, compute.flops / peak->second.value);
     }
-    return from_seconds(took);
+    return from_seconds(took / speed);
 }
 
 const Schedule& collective_of(Schedules& schedules, const Group& group, const Group& drawn, const CollectiveCall& call,

@@ -74,7 +74,8 @@ MadeSteps all_steps(const Topology& topology, const Workload& workload, const st
 const Schedule& collective_of(Schedules& schedules, const Group& group, const Group& drawn, const CollectiveCall& call,
                               const Operation& operation);
 
-// What computing takes on a GPU. Throws InputError on a dtype it has no units for.
+// What computing takes on a GPU, longer on one with a fault. Throws InputError on a dtype it has no units for,
+// Infeasible where the GPU is down.
 SimTime computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place);
 
 }  // namespace fmsim

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "calls.hpp"
+#include "outcome.hpp"
 
 namespace fmsim {
 namespace {
@@ -12,15 +13,20 @@ constexpr double kTera = 1e12, kGiB = 1073741824, kMega = 1e6;
 constexpr double kPercent = 100;
 
 // In the order of the step; parts that take nothing are left out of the text.
-Table parts_table(const StepPrediction& step, bool all) {
+Table parts_table(const TrainingReport& report, bool all) {
+    const StepPrediction& step = *report.step;
     Table table;
     table.columns = {{.key = "part", .head = "part"},
                      {.key = "seconds", .head = "time", .unit = "(s)"},
-                     {.key = "share_percent", .head = "share", .unit = "(%)", .digits = 3}};
+                     {.key = "share_percent", .head = "share", .unit = "(%)", .digits = 3},
+                     {.key = "over", .head = "over"}};
     for (std::size_t i = 0; i < kStepParts; ++i) {
         const double seconds = step.parts().seconds[i];
         if (!all && seconds <= step.seconds * 1e-6) continue;
-        table.rows.push_back({std::string(name(static_cast<StepPart>(i))), seconds, seconds / step.seconds * kPercent});
+        const auto part = static_cast<StepPart>(i);
+        const std::string links = over(report, part);
+        table.rows.push_back({std::string(name(part)), seconds, seconds / step.seconds * kPercent,
+                              links.empty() ? TableCell{} : TableCell{links}});
     }
     return table;
 }
@@ -48,16 +54,17 @@ Table stages_table(const StepPrediction& step) {
     return table;
 }
 
-Table exchanges_table(const StepPrediction& step) {
+Table exchanges_table(const TrainingReport& report) {
     Table table;
     table.columns = {{.key = "exchange", .head = "exchange"},
                      {.key = "ranks", .head = "ranks"},
                      {.key = "stride", .head = "stride"},
                      {.key = "megabytes", .head = "size", .unit = "(MB)", .digits = 4},
-                     {.key = "time_us", .head = "time", .unit = "(us)", .digits = 4}};
-    for (const ExchangeUse& use : step.exchanges)
+                     {.key = "time_us", .head = "time", .unit = "(us)", .digits = 4},
+                     {.key = "over", .head = "over"}};
+    for (const ExchangeUse& use : report.step->exchanges)
         table.rows.push_back({use.name, std::int64_t{use.family.size}, std::int64_t{use.family.stride},
-                              use.bytes / kMega, use.seconds * kMega});
+                              use.bytes / kMega, use.seconds * kMega, over(report, use)});
     return table;
 }
 
@@ -81,9 +88,9 @@ std::string text_of(const TrainingReport& report) {
         text += fmt::format("{:.3g} tokens take {:.1f} days\n", report.file->tokens,
                             days_to_train(report.file->tokens, step.tokens_per_second_gpu, plan.gpus));
     text += fmt::format("# stage {}, which waits least; its parts add up to the step\n", step.slowest);
-    text += to_text(parts_table(step, false));
+    text += to_text(parts_table(report, false));
     text += to_text(stages_table(step));
-    return text + to_text(exchanges_table(step));
+    return text + to_text(exchanges_table(report));
 }
 
 std::string json_of(const TrainingReport& report) {
@@ -108,16 +115,16 @@ std::string json_of(const TrainingReport& report) {
         json["days"] = days_to_train(report.file->tokens, step.tokens_per_second_gpu, plan.gpus);
     json["model_groups"] = {{"groups", report.model_groups.groups}, {"across_domains", report.model_groups.domains}};
     json["slowest_stage"] = step.slowest;
-    json["breakdown"] = to_json(parts_table(step, true));
+    json["breakdown"] = to_json(parts_table(report, true));
     json["stages"] = to_json(stages_table(step));
-    json["exchanges"] = to_json(exchanges_table(step));
+    json["exchanges"] = to_json(exchanges_table(report));
     return json_document(report.provenance, json);
 }
 
 }  // namespace
 
 std::string write(const TrainingReport& report, Format format) {
-    const auto csv_of = [](const TrainingReport& r) { return to_csv(parts_table(*r.step, true)); };
+    const auto csv_of = [](const TrainingReport& r) { return to_csv(parts_table(r, true)); };
     return in_format(format, report, text_of, json_of, csv_of);
 }
 

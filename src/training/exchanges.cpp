@@ -2,7 +2,8 @@
 //
 // A family covers the job in blocks of size x stride ranks, and blocks on different domains share no NIC. So one block
 // is enough: it is simulated on whole domains, as many as it takes. A block of many domains whose groups have their
-// ranks `stride` apart by whole domains has the same load on each NIC as one with the domains between left out. Left
+// ranks `stride` apart by whole domains has the same load on each NIC as one with the domains between left out. A fault
+// anywhere is taken into that block, since the block that has it ends last. Left
 // out: what oversubscribed layers above the NICs would add, since the domains taken are neighbours. A group on more
 // domains than `kMostDomains` is simulated on so many, and what grows with the group is carried on: the part of the
 // bytes that leave, and the latency of a hop.
@@ -44,7 +45,16 @@ struct Exchanges::State {
         }
         std::erase_if(part.blocks, [](const DomainBlock& block) { return block.count == 0; });
         part.instance_names.clear();
+        take_faults(part);
         return topologies.emplace(domains, build_topology(part)).first->second;
+    }
+    // The faults of instances beyond the part are those of as many domains before.
+    static void take_faults(Cluster& part) {
+        std::uint32_t instances = 0;
+        for (const DomainBlock& block : part.blocks) instances += block.count * block.type.instances;
+        for (Fault& fault : part.faults)
+            if (fault.kind != DeviceKind::network_switch && fault.kind != DeviceKind::fabric)
+                fault.instance %= instances;
     }
     // Of the family's block on the cluster's first domains.
     double simulated(Family family, Collective collective, std::int64_t bytes) {

@@ -237,7 +237,8 @@ double Uses::seconds(const std::string& group, const Family& family, Collective 
     if (time <= 0) return 0;
     const std::string label = fmt::format("{} {}", group, name(collective));
     const auto same = [&](const ExchangeUse& row) { return row.name == label && row.bytes == bytes; };
-    if (std::none_of(rows.begin(), rows.end(), same)) rows.push_back({label, family, collective, bytes, time, 0});
+    if (std::none_of(rows.begin(), rows.end(), same))
+        rows.push_back({label, family, collective, bytes, time, 0, exchanges_.domains_of(family)});
     return time;
 }
 

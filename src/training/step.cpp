@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "slow_gpus.hpp"
 #include "stage_costs.hpp"
 
 namespace fmsim {
@@ -29,6 +30,9 @@ public:
     StepPrediction predict() {
         costs_ = chunk_costs(plan_, trainer_, uses_);
         data_ = data_times();
+        const std::vector<double> speeds = stage_speeds(plan_, uses_.exchanges());
+        slow_down(costs_, speeds);
+        for (std::size_t stage = 0; stage < speeds.size(); ++stage) data_.optimizer[stage] /= speeds[stage];
         const PipelineTimes times = played();
         StepPrediction step = finish(times);
         summarise(step);
