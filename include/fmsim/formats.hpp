@@ -46,6 +46,8 @@ public:
     TrainingConstants training() const;
     // Every value of a machine and of its parts, with its source.
     std::vector<SourcedValue> sources(std::string_view name) const;
+    // And those of one file: "training.json".
+    std::vector<SourcedValue> file_sources(const std::string& file) const;
     // Changes when any value of any file does; layout and key order do not count.
     std::string hash() const;
     const std::map<std::string, std::string>& files() const { return files_; }

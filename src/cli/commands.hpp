@@ -36,6 +36,7 @@ void when_chosen(CLI::App& command, std::shared_ptr<Options> options, int (*what
 
 void add_collective(CLI::App& program, Action& action);
 void add_run(CLI::App& program, Action& action);
+void add_explain(CLI::App& program, Action& action);
 void add_explain_choice(CLI::App& program, Action& action);
 void add_catalog(CLI::App& program, Action& action);
 void add_topology(CLI::App& program, Action& action);

@@ -85,6 +85,7 @@ int run_program(int argc, char** argv) {
     Action action;
     add_collective(program, action);
     add_run(program, action);
+    add_explain(program, action);
     add_explain_choice(program, action);
     add_catalog(program, action);
     add_topology(program, action);

@@ -1,11 +1,10 @@
 // fmsim run: a workload file on a cluster.
 #include <memory>
-#include <set>
 
 #include "commands.hpp"
 #include "fmsim/analysis.hpp"
+#include "loaded_run.hpp"
 #include "output.hpp"
-#include "scenario.hpp"
 #include "training.hpp"
 
 namespace fmsim::cli {
@@ -21,83 +20,42 @@ struct Options {
     Output output;
 };
 
-// A job says itself where it wants to be, unless the command line does.
-ScenarioOptions placed(ScenarioOptions options, const Job& job) {
-    if (!job.wish) return options;
-    if (options.placement.empty()) options.placement = job.wish->placement;
-    if (options.gpus == 0) options.gpus = job.wish->gpus;
-    if (options.per_domain == 0) options.per_domain = job.wish->per_domain;
-    return options;
-}
-
-// What the ranks make wrong is said with the lines of the file too.
-Prediction predict_file(const Scenario& scenario, const std::vector<Placement>& placements, const Workload& work,
-                        const std::string& text, const std::string& file) {
-    try {
-        return predict(scenario.topology, placements, work, scenario.nccl, scenario.predict);
-    } catch (const InputError& error) {
-        throw in_file(error, text, file);
-    }
-}
-
-// Those that operations name, beside the workload file.
-void add_algorithm_files(Scenario& scenario, const Workload& work, const std::string& file) {
-    const auto slash = file.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : file.substr(0, slash);
-    for (const Job& job : work.jobs)
-        for (const Program& program : job.programs)
-            for (const Operation& operation : program.operations)
-                if (const auto* const call = std::get_if<CollectiveCall>(&operation.action))
-                    add_algorithm_file(scenario, call->algorithm, folder);
-}
-
-// All GPUs that some job has, in order.
-Placement together(const std::vector<Placement>& placements) {
-    if (placements.size() == 1) return placements.front();
-    std::set<GpuPlace> all;
-    for (const Placement& placement : placements) all.insert(placement.begin(), placement.end());
-    return {all.begin(), all.end()};
-}
-
 // The same without folding, and with bytes that hardly differ.
-FoldingReport::Check checked(Scenario scenario, const std::vector<Placement>& placements, const Workload& work,
-                             const std::string& text, const std::string& file) {
-    scenario.predict.stretch = 1 + 1e-12;
-    const SimTime perturbed = predict_file(scenario, placements, work, text, file).end;
-    scenario.predict.stretch = 1;
-    scenario.predict.fold = false;
-    return {predict_file(scenario, placements, work, text, file).end, perturbed};
+FoldingReport::Check checked(LoadedRun run) {
+    run.scenario.predict.stretch = 1 + 1e-12;
+    const SimTime perturbed = predict_run(run).end;
+    run.scenario.predict.stretch = 1;
+    run.scenario.predict.fold = false;
+    return {predict_run(run).end, perturbed};
 }
 
 int run_workload(const Options& options) {
     const std::string text = read_file(options.workload);
     if (is_training(text)) return run_training(text, options.workload, options.scenario, options.output);
-    Workload work = parse_workload(text, options.workload);
-    const ScenarioOptions words = completed(options.scenario, work);
     if (options.print_scenario) {
+        Workload work = parse_workload(text, options.workload);
+        const ScenarioOptions words = completed(options.scenario, work);
         work.scenario = words_of(words);
         add_environment(work, words);
         emit(options.output, to_workload_file(work));
         return kGood;
     }
-    Scenario scenario = make_scenario(placed(words, work.jobs.front()), work.environment);
-    add_algorithm_files(scenario, work, options.workload);
-    std::vector<Placement> placements;
-    for (const Job& job : work.jobs) placements.push_back(placement_of(scenario.topology, placed(words, job)));
-    scenario.predict.fold = !options.no_fold;
-    const Prediction prediction = predict_file(scenario, placements, work, text, options.workload);
+    LoadedRun run = load_run(options.workload, text, options.scenario);
+    const Scenario& scenario = run.scenario;
+    run.scenario.predict.fold = !options.no_fold;
+    const Prediction prediction = predict_run(run);
     if (options.print_folding || options.check) {
         FoldingReport report{.cluster = scenario.topology.cluster.name,
                              .folding = prediction.folding,
                              .end = prediction.end,
                              .check = {},
                              .provenance = provenance(scenario, text, {})};
-        if (options.check) report.check = checked(scenario, placements, work, text, options.workload);
+        if (options.check) report.check = checked(run);
         emit(options.output, write(report, options.output.format));
         return !options.check || trust_of(report).holds() ? kGood : kThreshold;
     }
     const Findings findings = explain(scenario.topology, prediction);
-    const Placement all = together(placements);
+    const Placement all = together(run.placements);
     RunReport report{.cluster = scenario.topology.cluster.name,
                      .ranks = static_cast<std::uint32_t>(all.size()),
                      .placement = spread_of(scenario.topology, all),

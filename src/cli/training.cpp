@@ -46,8 +46,17 @@ Provenance training_provenance(const std::string& inputs) {
             .warnings = {}};
 }
 
-int run_training(const std::string& text, const std::string& path, const ScenarioOptions& options,
-                 const Output& output) {
+namespace {
+
+// A plan on its cluster, and its step. `file` and `exchanges` stay where they are.
+struct PlannedStep {
+    TrainingFile file;
+    std::string words;  // of the cluster
+    Trainer trainer;
+    Exchanges exchanges;
+    StepPrediction step;
+};
+PlannedStep planned(const std::string& text, const std::string& path, const ScenarioOptions& options) {
     TrainingFile file = parse_training(text, path);
     const std::string words = options.cluster.empty() ? file.cluster : options.cluster;
     if (words.empty()) throw InputError({{"--cluster", 0, "", "expected a cluster, here or in the file", "none"}});
@@ -56,16 +65,51 @@ int run_training(const std::string& text, const std::string& path, const Scenari
     place(file, options, cluster);
     const Catalogue catalogue = Catalogue::shipped();
     const Gpu gpu = cluster.blocks.front().type.instance.gpu;
-    Exchanges exchanges(cluster, file.per_domain, catalogue.nccl());
-    StepPrediction step;
+    const std::uint32_t per_domain = file.per_domain;
+    PlannedStep made{.file = std::move(file),
+                     .words = words,
+                     .trainer = Trainer{gpu, catalogue.kernels(gpu), catalogue.training()},
+                     .exchanges = Exchanges(cluster, per_domain, catalogue.nccl()),
+                     .step = {}};
     try {
-        step = predict_step(file.plan, Trainer{gpu, catalogue.kernels(gpu), catalogue.training()}, exchanges);
+        made.step = predict_step(made.file.plan, made.trainer, made.exchanges);
     } catch (const InputError& error) {
         throw in_file(error, text, path);
     }
-    TrainingReport report{.cluster = cluster.name, .gpus = file.plan.gpus, .file = &file, .step = &step};
-    report.model_groups = across(file.plan.gpus, file.plan.tensor * file.plan.context, exchanges.domain_gpus());
-    report.provenance = training_provenance(text + words);
+    return made;
+}
+
+}  // namespace
+
+int run_training(const std::string& text, const std::string& path, const ScenarioOptions& options,
+                 const Output& output) {
+    const PlannedStep made = planned(text, path, options);
+    const TrainingPlan& plan = made.file.plan;
+    TrainingReport report{
+        .cluster = made.exchanges.cluster().name, .gpus = plan.gpus, .file = &made.file, .step = &made.step};
+    report.model_groups = across(plan.gpus, plan.tensor * plan.context, made.exchanges.domain_gpus());
+    report.provenance = training_provenance(text + made.words);
+    emit(output, write(report, output.format));
+    return kGood;
+}
+
+int explain_training(const std::string& text, const std::string& path, const std::string& id,
+                     const ScenarioOptions& options, const Output& output) {
+    PlannedStep made = planned(text, path, options);
+    const TrainingPlan& plan = made.file.plan;
+    std::vector<SourcedValue> sources = sources_of(made.exchanges.cluster());
+    const auto constants = Catalogue::shipped().file_sources("training.json");
+    sources.insert(sources.end(), constants.begin(), constants.end());
+    WhyReport report{.title = fmt::format("{} on {}, {} GPUs", made.file.name, made.exchanges.cluster().name, plan.gpus),
+                     .seconds = made.step.seconds,
+                     .tree = why_step(plan, made.trainer, made.exchanges, made.step, sources),
+                     .focus = id,
+                     .saturated = {},
+                     .levers = {},
+                     .use = {},
+                     .provenance = training_provenance(text + made.words)};
+    check_focus(report);
+    if (id.empty()) report.levers = step_levers(plan, made.trainer, made.exchanges, made.step);
     emit(output, write(report, output.format));
     return kGood;
 }

@@ -21,16 +21,18 @@ struct DataTimes {
     std::vector<double> optimizer;                 // of a stage
 };
 
-class Step {
+class StepMaker {
 public:
-    Step(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges)
-        : plan_(plan), trainer_(trainer), uses_(exchanges), families_(families_of(plan)) {}
+    StepMaker(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges,
+              const std::vector<PipelinePick>* order)
+        : plan_(plan), trainer_(trainer), uses_(exchanges), families_(families_of(plan)), order_(order) {}
 
     StepPrediction predict() {
         costs_ = chunk_costs(plan_, trainer_, uses_);
         data_ = data_times();
         const PipelineTimes times = played();
         StepPrediction step = finish(times);
+        step.order = times.order;
         summarise(step);
         return step;
     }
@@ -105,6 +107,7 @@ private:
             }
         }
         costs.ready = ready_;
+        costs.order = order_;
         return play(plan_.schedule, costs);
     }
     double message() {
@@ -211,6 +214,7 @@ private:
     DataTimes data_;
     std::vector<std::vector<double>> ready_;
     double message_{};
+    const std::vector<PipelinePick>* order_;
 };
 
 // What would make it fit, cheapest first.
@@ -283,7 +287,7 @@ StepPrediction predict_step(const TrainingPlan& plan, const Trainer& trainer, Ex
             throw Infeasible(fmt::format("stage {} needs {:.1f} GiB a GPU, {} has {:.1f} GiB; {}", stage,
                                          memory[stage].all() / 1073741824.0, trainer.gpu.name, room / 1073741824.0,
                                          advice(plan, trainer.constants, room)));
-    StepPrediction step = Step(plan, trainer, exchanges).predict();
+    StepPrediction step = StepMaker(plan, trainer, exchanges, options.order).predict();
     for (std::size_t stage = 0; stage < step.stages.size(); ++stage) step.stages[stage].memory = memory[stage];
     return step;
 }
