@@ -20,8 +20,9 @@ std::string described(const CallPrediction& call) {
     if (call.times > 1) text += fmt::format(", {} times at once", call.times);
     if (!call.algorithm.empty())
         text += fmt::format(", {} {}, {} channels", call.algorithm, name(call.protocol), call.channels);
-    return call.call.name.empty() || call.call.name == call.kind ? text
-                                                                   : fmt::format("{}: {}", printable(call.call.name), text);
+    return call.call.name.empty() || call.call.name == call.kind
+               ? text
+               : fmt::format("{}: {}", printable(call.call.name), text);
 }
 
 class Tree {
@@ -31,11 +32,12 @@ public:
         : topology_(topology), prediction_(prediction), reasons_(reasons), sources_(sources) {}
 
     WhyNode make() const {
-        WhyNode root{.title = "critical path",
-                     .seconds = seconds(prediction_.end),
-                     .rule = "what the end waited for, back to the start: parts add up to the run (docs/models/reasons.md)",
-                     .bound_s = 0,
-                     .bound_rule = "the closed forms of the calls on the path"};
+        WhyNode root{
+            .title = "critical path",
+            .seconds = seconds(prediction_.end),
+            .rule = "what the end waited for, back to the start: parts add up to the run (docs/models/reasons.md)",
+            .bound_s = 0,
+            .bound_rule = "the closed forms of the calls on the path"};
         std::vector<std::uint32_t> order;  // calls as they come
         std::map<std::uint32_t, std::vector<const CriticalPart*>> of_call;
         for (const CriticalPart& part : reasons_.path) {
@@ -61,6 +63,11 @@ private:
             node.seconds += seconds(part->to - part->from);
             if (steps.empty() || steps.back() != part->step) steps.push_back(part->step);
         }
+        if (call.kind == "compute" || call.kind == "delay") name_rank(node, call, steps.front());
+        for (const CriticalPart* part : parts)
+            if (part->late_rank)
+                node.title +=
+                    fmt::format("; rank {} came {:.4g} us late", *part->late_rank, microseconds(part->waited));
         std::sort(steps.begin(), steps.end());
         steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
         const auto times = static_cast<double>(steps.size());
@@ -82,11 +89,16 @@ private:
         return node;
     }
 
-    std::string rule_of(const CriticalPart& first, const CallPrediction& call) const {
+    // Which rank the path goes through, where not all do the same.
+    void name_rank(WhyNode& node, const CallPrediction& call, std::uint32_t step) const {
+        const auto& ranks = prediction_.made.ranks[step];
+        if (ranks.empty()) return;
+        node.title += fmt::format(", on rank {}", ranks.front());
+        if (!call.role.empty()) node.title += fmt::format(" ({})", printable(call.role));
+    }
+
+    static std::string rule_of(const CriticalPart& first, const CallPrediction& call) {
         std::string rule = fmt::format("from {:.6g} us", microseconds(first.from));
-        if (first.late_rank)
-            rule += fmt::format("; its first rank waited {:.4g} us for rank {}, which came last",
-                                microseconds(first.waited), *first.late_rank);
         if (call.waited.fs == 0 || first.late_rank) return rule;
         return rule + fmt::format("; of its slowest run the first rank waited {:.4g} us", microseconds(call.waited));
     }
@@ -109,13 +121,14 @@ private:
                           .inputs = inputs_of(cause, protocol_of(call), sources_),
                           .bound_s = {}};
             if (cause <= Cause::network || cause == Cause::channels)
-                child.rule = "filling and draining the pipeline: bytes that nothing else overlaps, less what the busiest "
-                             "stage moves anyway (docs/models/ring.md)";
+                child.rule =
+                    "filling and draining the pipeline: bytes that nothing else overlaps, less what the busiest "
+                    "stage moves anyway (docs/models/ring.md)";
             node.children.push_back(std::move(child));
         }
         if (rest != 0)
-            node.children.push_back({.title = "other delays", .seconds = rest, .rule = "each below a part in a thousand",
-                                     .bound_s = {}});
+            node.children.push_back(
+                {.title = "other delays", .seconds = rest, .rule = "each below a part in a thousand", .bound_s = {}});
     }
 
     std::string delay_title(Cause cause, double spent, const CallPrediction& call) const {
@@ -127,7 +140,8 @@ private:
         if (cause == Cause::nvlink_latency && type.nvlink) hop = type.nvlink->hop_latency[call.protocol];
         if (cause == Cause::signals) hop = type.gpu.unit_cost[call.protocol];
         if (cause == Cause::messages && type.nic) hop = type.nic->message_cost;
-        if (hop.fs > 0) title += fmt::format(": as much as {:.4g} x {:.4g} us", spent / seconds(hop), microseconds(hop));
+        if (hop.fs > 0)
+            title += fmt::format(": as much as {:.4g} x {:.4g} us", spent / seconds(hop), microseconds(hop));
         return title;
     }
     // With the network's own name.
@@ -148,9 +162,8 @@ private:
             if (part->flows) held[part->held_by] += seconds(part->to - part->from);
         for (const auto& [resource, time] : held) {
             const auto saturated =
-                std::find_if(reasons_.saturated.begin(), reasons_.saturated.end(), [&, its = resource](const Saturated& s) {
-                    return s.call == number && s.resource == its;
-                });
+                std::find_if(reasons_.saturated.begin(), reasons_.saturated.end(),
+                             [&, its = resource](const Saturated& s) { return s.call == number && s.resource == its; });
             const Cause cause = resource == kOwnLimit ? Cause::channels : cause_of(topology_, resource);
             WhyNode child{.title = fmt::format("{}: bytes at its rate", plain_name(topology_, resource)),
                           .seconds = time,
@@ -185,7 +198,8 @@ void number(WhyNode& root) {
 }
 
 const WhyNode* find(const WhyNode& root, std::string_view id) {
-    if (root.id == id || (!id.empty() && std::string_view(root.title).substr(0, root.title.find(':')) == id)) return &root;
+    if (root.id == id || (!id.empty() && std::string_view(root.title).substr(0, root.title.find(':')) == id))
+        return &root;
     for (const WhyNode& child : root.children)
         if (const WhyNode* const found = find(child, id)) return found;
     return nullptr;

@@ -38,7 +38,7 @@ SimTime end_at(const Topology& net, const Prediction& prediction, Cause cause, d
 }  // namespace
 
 TEST_CASE("the critical path of random workloads adds up to the run") {
-    each_run(seeds(60), [](const Topology& net, const Prediction& prediction, const Rerun& run) {
+    each_run(seeds(20), [](const Topology& net, const Prediction& prediction, const Rerun& run) {
         CHECK(run.timeline.end == prediction.end);
         SimTime at;
         double spent = 0;
@@ -58,7 +58,7 @@ TEST_CASE("slopes of random workloads add up to the run and are those of runs at
     constexpr double kStep = 1e-5;
     std::size_t checked = 0, kinks = 0, wrong = 0, none = 0;
     double worst = 0;
-    each_run(seeds(60), [&](const Topology& net, const Prediction& prediction, const Rerun& run) {
+    each_run(seeds(20), [&](const Topology& net, const Prediction& prediction, const Rerun& run) {
         const double end = seconds(run.timeline.end);
         const CauseSeconds slope = slopes(net, run);
         if (slope.kinks == 0) CHECK(slope.all() == Approx(end).epsilon(1e-4));

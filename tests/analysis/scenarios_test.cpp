@@ -1,4 +1,5 @@
 // Six scenarios whose bottleneck a hand calculation names: the reasons must name the same.
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -29,10 +30,10 @@ std::string shown(const WhyNode& tree, const std::vector<Lever>& levers) {
     add(tree, tree.seconds, 0, text);
     for (const Lever& lever : levers)
         if (lever.slope > 0.005 * tree.seconds)
-            text += fmt::format("{}: {:.1f} % of the run{}{}\n", name(lever.cause), 100 * lever.slope / tree.seconds,
-                                lever.kink ? ", at a kink" : "",
-                                lever.then ? fmt::format(", up to {:.2f} times, then {}", lever.room, name(*lever.then))
-                                           : "");
+            text += fmt::format(
+                "{}: {:.1f} % of the run{}{}\n", name(lever.cause), 100 * lever.slope / tree.seconds,
+                lever.kink ? ", at a kink" : "",
+                lever.then ? fmt::format(", up to {:.2f} times, then {}", lever.room, name(*lever.then)) : "");
     return text;
 }
 
@@ -92,9 +93,9 @@ void check_sums(const WhyNode& node) {
 }  // namespace
 
 TEST_CASE("two p5, 16 GiB: NVLink, which switches use at 321 GB/s") {
-    // NVLS trees: each GPU's data go up for all 8 heads, its head's sum comes once more: 1 + 1/8 of the size each way over
-    // NVLink, at 450 x 0.7125 GB/s: 60.3 ms. Each machine sends it all once over 32 NICs of 11 GB/s: 48.8 ms. So NVLink
-    // binds, until it is 1.23 times as fast.
+    // NVLS trees: each GPU's data go up for all 8 heads, its head's sum comes once more: 1 + 1/8 of the size each way
+    // over NVLink, at 450 x 0.7125 GB/s: 60.3 ms. Each machine sends it all once over 32 NICs of 11 GB/s: 48.8 ms. So
+    // NVLink binds, until it is 1.23 times as fast.
     const Explained run = explained(Catalogue::shipped().cluster("p5.48xlarge:2"),
                                     in_turn({{"16 GiB", Collective::all_reduce, Bytes{std::int64_t{16} << 30}}}));
     const double size = 16.0 * (1 << 30), nvlink = size * 1.125 / (450e9 * 0.7125), efa = size / (32 * 11e9);
@@ -111,9 +112,10 @@ TEST_CASE("two p5, 16 GiB: NVLink, which switches use at 321 GB/s") {
 }
 
 TEST_CASE("one slow NIC: the ring waits for it") {
-    // 16 p5en, NIC 5 of machine 3 at half its rate. A ring over 128 GPUs puts 2 x 127/128 of the size on the NICs of every
-    // machine, each channel's share on its own two; the channel beside the slow one moves at 3/4 of two NICs' pace, if a
-    // route divides evenly at half: its slow half ends last. All others are half idle.
+    // 16 p5en, NIC 5 of machine 3 at half its rate. A ring over 128 GPUs puts 2 x 127/128 of the size on the 16 NICs of
+    // every machine: 1.065 GB each, 44 ms at 24.2 GB/s and 88 ms on the slow one. All channels end with the slowest's
+    // bytes only on its own NICs; the others are idle half of the time. Its PCIe link is at half of 31.5 GB/s too:
+    // from 1.3 times the bandwidth on it is what binds.
     const Catalogue catalogue = Catalogue::shipped();
     Cluster cluster = parse_cluster(read("topologies/clusters/one_slow_nic.json"), "one_slow_nic.json", catalogue);
     Workload work = in_turn({{"8 GiB", Collective::all_reduce, Bytes{std::int64_t{8} << 30}}});
@@ -166,9 +168,9 @@ TEST_CASE("one slow GPU: all wait for the rank that computes longest") {
     test::check_golden("analysis/one_slow_gpu.txt", shown(run.tree, run.reasons.levers));
 }
 
-TEST_CASE("Llama 3.1 405B on 2,048 p5en GPUs: products of matrices, at the units of the GPU") {
-    // 6 x 405e9 FLOPs a token of products, 2048 sequences of 8192, 2048 GPUs of 989 TFLOP/s: 20.2 s at the peak. All that
-    // is summed, 2 bytes x 405e9 / (8 x 16) of parameters, takes 6.3 GB x 2 / 25 GB/s... well below a tenth of it.
+TEST_CASE("Llama 3.1 405B on 2,048 p5en GPUs: products of matrices, at the units of the GPU", "[.plans]") {
+    // 6 x 405e9 FLOPs a token of products, 2048 sequences of 8192, 2048 GPUs of 989 TFLOP/s: 20.2 s at the peak. All
+    // that is summed, 2 bytes x 405e9 / (8 x 16) of parameters, takes 6.3 GB x 2 / 25 GB/s... well below a tenth of it.
     TrainingFile file = parse_training(read("workloads/llama3-405b-p5en-2048.json"),
                                        FMSIM_SOURCE_DIR "/workloads/llama3-405b-p5en-2048.json");
     file.cluster = "p5en.48xlarge:256";
@@ -185,22 +187,55 @@ TEST_CASE("Llama 3.1 405B on 2,048 p5en GPUs: products of matrices, at the units
     test::check_golden("analysis/405b_p5en.txt", shown(run.tree, run.levers));
 }
 
-TEST_CASE("DeepSeek-V3 on p6-b300: tokens to experts in other machines cross EFA") {
+TEST_CASE("DeepSeek-V3 on p6-b300: layers of experts wait for hosts and proxies, then EFA", "[.plans]") {
+    // Tokens cross EFA to 64 experts' ranks on 8 machines. What a GPU waits for hosts and proxies, a layer of experts
+    // and pass: 4 layers x 2 passes x 120 micro-batches = 960 times on each stage. Of one rank's 308 MB back 56 of 64
+    // parts leave the machine over its two NICs, less than that wait.
     TrainingFile file = parse_training(read("workloads/deepseek-v3-p5en-256.json"),
                                        FMSIM_SOURCE_DIR "/workloads/deepseek-v3-p5en-256.json");
     file.cluster = "p6-b300.48xlarge:256";
     const ExplainedStep run = explained_step(file);
+    const Catalogue catalogue = Catalogue::shipped();
+    const double gap = seconds(catalogue.training().experts_gap.at("EFA/once_a_domain"));
+    CHECK(run.tree.children.front().title == "host");
+    CHECK(run.tree.children.front().seconds == Approx(960 * gap).epsilon(0.1));
+    const Nic nic = *catalogue.cluster("p6-b300.48xlarge:1").blocks[0].type.instance.nic;
+    const double bytes = 4096 * 8 * 7168 * 2 * (1 - std::pow(7.0 / 8, 8)) * 8 / 8;  // to the 8 machines, each once
+    bool back = false;
+    for (const ExchangeUse& use : run.step.exchanges)
+        if (use.name == "experts all_to_all" && use.family.size == 64 && use.bytes > 2e8) {
+            back = true;
+            CHECK(use.bytes == Approx(bytes).epsilon(0.01));
+            CHECK(use.seconds == Approx(bytes * 56 / 64 / (2 * nic.carries.value)).epsilon(0.15));
+            CHECK(use.seconds < gap);
+        }
+    CHECK(back);
+    CHECK(run.levers.front().cause == Cause::host);
+    CHECK(slope(run.levers, Cause::network) > 0.1 * run.step.seconds);
     check_sums(run.tree);
     test::check_golden("analysis/deepseek_p6.txt", shown(run.tree, run.levers));
 }
 
-TEST_CASE("the same in UltraServers: experts in one NVLink domain, and what is left") {
+TEST_CASE("the same in UltraServers: experts in one NVLink domain, and what is left", "[.plans]") {
     TrainingFile file = parse_training(read("workloads/deepseek-v3-p5en-256.json"),
                                        FMSIM_SOURCE_DIR "/workloads/deepseek-v3-p5en-256.json");
     file.cluster = "u-p6e-gb300x72:32";
     file.per_domain = 64;
     file.plan.gpus = 2048;
+    // 64 ranks of experts are one NVLink domain: nothing of theirs crosses EFA. The last stage has the output layer
+    // twice (multi-token prediction), for half of 120 micro-batches: 6 x 129280 x 7168 FLOPs a token at the units'
+    // peak.
     const ExplainedStep run = explained_step(file);
+    const Gpu gpu = Catalogue::shipped().cluster(file.cluster).blocks[0].type.instance.gpu;
+    const double output = 6.0 * 129280 * 7168 * 4096 * 120 / gpu.peak.at("bf16").value;
+    CHECK(run.tree.children.front().title == "products");
+    double least = 0;
+    for (const WhyNode& kernel : run.tree.children.front().children)
+        if (kernel.title.find("129280") != std::string::npos) least += *kernel.bound_s;
+    CHECK(least == Approx(output).epsilon(0.01));
+    CHECK(run.levers.front().cause == Cause::compute);
+    CHECK(slope(run.levers, Cause::network) < 0.02 * run.step.seconds);
+    CHECK(run.step.parts()[StepPart::expert_exchange] < 0.01 * run.step.seconds);
     check_sums(run.tree);
     test::check_golden("analysis/deepseek_ultra.txt", shown(run.tree, run.levers));
 }
