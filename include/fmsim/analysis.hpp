@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fmsim/base.hpp"
@@ -14,6 +15,7 @@
 #include "fmsim/moe.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
+#include "fmsim/training.hpp"
 #include "fmsim/whatif.hpp"
 
 namespace fmsim {
@@ -51,12 +53,126 @@ std::map<LinkId, double> bytes_over_links(const Topology& topology, const Predic
 // Why a change cannot matter to a prediction: "0 bytes" over what it is about, "no computing", "it holds nothing back".
 // None where it can. `prediction` is of the unchanged cluster.
 std::optional<std::string> no_effect(const Topology& topology, const Prediction& prediction, const Change& change);
+// ---- Why a run takes what it takes. In `stream`; all of it works on folded runs, and costs what they cost. ----
+
+// A part of the critical path: what the end of the run waited for. The causes add up to the part.
+struct CriticalPart {
+    SimTime from, to;
+    std::uint32_t step{};            // in RunSteps
+    bool flows{};                    // bytes moved, at the rate that `held_by` set; else a delay passed
+    ResourceId held_by = kOwnLimit;  // as the topology counts; kOwnLimit: the SMs of the channels
+    CauseSeconds causes;
+    std::optional<std::uint32_t> late_rank;  // the first part of a step that had to wait for its last rank
+    SimTime waited;                          // the first of its ranks for that one
+};
+// From 0 to the end of the run without a gap. Of several predecessors that end last together the lowest id.
+std::vector<CriticalPart> critical_path(const Topology& topology, const RunSteps& made, const Rerun& run);
+
+// How the end of the run grows with the cost of each cause: d end / d ln(cost), seconds. By Euler they add up to the
+// end. A kink: a hair more or less and something else counts, so that the two sides differ.
+// `run`: recorded with rates. Choices (algorithms, channels) are pinned.
+CauseSeconds slopes(const Topology& topology, const Rerun& run);
+
+// What more of something would bring.
+struct Lever {
+    Cause cause{};
+    double slope{};   // seconds for each ln(cost); of a kink the mean of the next two
+    double dearer{};  // the same to each side, where there is a kink
+    double cheaper{};
+    bool kink{};
+    double room{};              // how many times as cheap it can get with the slope as it is; infinity: no end found
+    SimTime end_there;          // of the run then
+    std::optional<Cause> then;  // what counts instead from there on
+    bool no_effect{};           // it does not come up: 0 bytes, or never waited for
+    double amount{};            // bytes over all links of the kind; else seconds in all delays
+};
+// One for each cause but `fixed`, the largest slope first.
+std::vector<Lever> levers(const Topology& topology, const RunSteps& made, const Rerun& run, const CauseSeconds& slopes);
+
+// How busy the links of a kind are, in equal spans of the run.
+struct UseOverTime {
+    std::string kind;
+    std::vector<double> mean;     // over all links that the run uses
+    std::vector<double> busiest;  // the busiest of them, each span by itself
+};
+std::vector<UseOverTime> use_over_time(const Topology& topology, const RunSteps& made, const Rerun& run,
+                                       std::size_t spans);
+
+// A resource that set rates on the critical path.
+struct Saturated {
+    ResourceId resource;     // as the topology counts; kOwnLimit: channels
+    std::uint32_t call{};    // in Prediction::calls
+    std::uint32_t alike{1};  // that are as busy
+    SimTime critical;        // time on the critical path in which it set the rate
+    double busy{};           // of its capacity while the call ran
+};
+
+struct Reasons {
+    std::vector<CriticalPart> path;
+    CauseSeconds spent;  // on the path, by cause: adds up to the end
+    CauseSeconds slopes;
+    std::vector<Lever> levers;
+    std::vector<Saturated> saturated;  // the longest first
+    std::vector<UseOverTime> use;
+};
+// How many resources one of a folded run stands for.
+std::uint32_t members_of(const Topology& topology, const RunSteps& made, ResourceId resource);
+// "p5.48xlarge #1, NIC 7, transmit".
+std::string plain_name(const Topology& topology, ResourceId resource);
+// Of a prediction in `stream`.
+Reasons reasons_of(const Topology& topology, const Prediction& prediction, std::size_t spans = 20);
+
+// ---- The why-tree: from the step down to the link, each figure with the rule and the inputs that made it. ----
+
+struct WhyInput {
+    std::string name;        // "nics/efa-v3.json /carries", or what was asked
+    std::string value;       // "48.4 GB/s"
+    std::string confidence;  // empty: no value of the catalogue
+    std::string source;
+};
+struct WhyAlternative {
+    std::string what;  // "Tree LL128"
+    double seconds{};  // of the whole run with it
+    std::string why;   // there is none
+};
+struct WhyNode {
+    std::string id;     // "1.2"; of the whole empty
+    std::string title;  // "gradient reduce: all_reduce of 1 GiB"
+    double seconds{};   // of its parent's; children add up to it
+    std::string rule;
+    std::vector<WhyInput> inputs;
+    std::optional<double> bound_s;  // closed form: nothing can be faster
+    std::string bound_rule;
+    std::vector<WhyAlternative> alternatives;
+    std::vector<WhyNode> children;
+};
+// Numbers the nodes below `root` by their place.
+void number(WhyNode& root);
+// The node of an id, or of the title's words before the colon; null where there is none.
+const WhyNode* find(const WhyNode& root, std::string_view id);
+
+// `sources`: of all machines of the cluster.
+WhyNode why_tree(const Topology& topology, const Prediction& prediction, const Reasons& reasons,
+                 const std::vector<SourcedValue>& sources);
+
+// Of a training step: the parts of its slowest stage, of each the kernels with what holds them, or the exchanges with
+// their own tree; and what more of each cause would bring, by predicting the step again with the choices pinned.
+WhyNode why_step(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges, const StepPrediction& step,
+                 const std::vector<SourcedValue>& sources);
+std::vector<Lever> step_levers(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges,
+                               const StepPrediction& step);
+
+// What the run would take with the other algorithms and protocols for one of its calls, each predicted. Those that NCCL
+// cannot run there say why.
+std::vector<WhyAlternative> alternatives(const Topology& topology, const std::vector<Placement>& placements,
+                                         const Workload& workload, const Nccl& nccl, const PredictOptions& options,
+                                         const CallPrediction& call);
 
 // A published table of one operation on one cluster.
 struct MeasuredRow {
     Bytes size;
     double time_us{};
-    bool typical = true;  // false: somebody has found it out of line with other runs of the machine
+    bool typical = true;     // false: somebody has found it out of line with other runs of the machine
     std::uint32_t tokens{};  // of each rank, and the SMs of the kernel: tokens to experts
     std::uint32_t sms{};
     BytesPerSecond rate{};  // of tokens to experts instead of a time, as the libraries count it

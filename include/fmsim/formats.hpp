@@ -51,6 +51,8 @@ public:
     std::vector<Dispatcher> dispatchers() const;  // of tokens to experts, by name
     // Every value of a machine and of its parts, with its source.
     std::vector<SourcedValue> sources(std::string_view name) const;
+    // And those of one file: "training.json".
+    std::vector<SourcedValue> file_sources(const std::string& file) const;
     // Changes when any value of any file does; layout and key order do not count.
     std::string hash() const;
     const std::map<std::string, std::string>& files() const { return files_; }

@@ -5,6 +5,7 @@
 // true dependencies. docs/models/collectives.md says what each leaves out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,6 +19,53 @@
 namespace fmsim {
 
 enum class Fidelity : std::uint8_t { stream, chunk };
+
+// What time is spent on: each is a latency, or the inverse of a speed, that could be another. A step twice as dear in
+// all of them takes twice as long, but for what is fixed (docs/models/reasons.md).
+enum class Cause : std::uint8_t {
+    nvlink,  // bytes on links, in the order of LinkKind
+    pcie,
+    numa,
+    network,
+    channels,         // bytes through the SMs of NCCL's channels
+    messages,         // of an exchange: a proxy's work for each
+    nvlink_latency,   // of a hop, and of a credit back
+    network_latency,
+    switches,         // NVSwitches that reduce: their latency, and an SM's work for each chunk
+    signals,          // an SM's work for each unit it signals and awaits
+    launch,           // of kernels of NCCL's
+    host,             // where it is slower than the GPUs
+    compute,          // FLOPs, and computing of a given duration
+    memory,           // bytes of HBM
+    fixed,            // delays, and starts that are not before
+};
+inline constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::fixed) + 1;
+std::string_view name(Cause cause);  // "NVLink bandwidth"
+std::string_view key(Cause cause);   // "nvlink_bandwidth"
+
+// Seconds by cause, and which of them are only good to one side: a little more or less and something else counts.
+struct CauseSeconds {
+    std::array<double, kCauses> seconds{};
+    std::uint32_t kinks{};  // bits
+    double& operator[](Cause cause) { return seconds[static_cast<std::size_t>(cause)]; }
+    double operator[](Cause cause) const { return seconds[static_cast<std::size_t>(cause)]; }
+    bool kink(Cause cause) const { return (kinks >> static_cast<std::uint32_t>(cause) & 1u) != 0; }
+    double all() const;
+    // `times` of the other one more; its kinks too, unless it counts nothing.
+    CauseSeconds& add(const CauseSeconds& other, double times = 1);
+};
+
+// How many times as dear each cause is: 2 is twice the latency or half the bandwidth.
+struct CostFactors {
+    std::array<double, kCauses> factor;
+    CostFactors() { factor.fill(1); }
+    double& operator[](Cause cause) { return factor[static_cast<std::size_t>(cause)]; }
+    double operator[](Cause cause) const { return factor[static_cast<std::size_t>(cause)]; }
+};
+// The same cluster with these costs; for lowering only: what NCCL believes of it is as before.
+Topology at_cost(const Topology& topology, const CostFactors& factors);
+// Of what a resource has to give.
+Cause cause_of(const Topology& topology, ResourceId resource);
 
 // Links that are alike and carry alike, so that one resource stands for all of a class (docs/models/folding.md).
 // Domains of a class have the same links in the same order.
@@ -37,7 +85,8 @@ struct LinkClasses {
 struct Step {
     std::vector<std::uint32_t> after;  // earlier steps
     SimTime not_before;
-    SimTime takes;               // without a schedule: computing, waiting
+    SimTime takes;               // without a schedule: the larger of the next two, or time that passes
+    SimTime by_flops, by_memory;
     const Schedule* schedule{};  // null: none
     const Group* group{};        // of the schedule
     double copies = 1;
@@ -53,6 +102,8 @@ struct Origin {
     std::uint32_t stage{};
 };
 inline constexpr std::uint32_t kNoStage = 0xffffffff;  // the start, the launch and the end of a step
+// Then `channel` says which.
+inline constexpr std::uint32_t kLaunch = 0xffffffff, kNotBefore = kLaunch - 1, kHost = kLaunch - 2, kDone = kLaunch - 3;
 
 struct StepSpan {
     ActivityId launch;  // starts when all its ranks have come
@@ -72,6 +123,14 @@ Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fi
 // Folded: one resource a class. In `chunk` the members of a class must do the same at every moment.
 Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes,
                      Fidelity fidelity);
+
+// What is no transfer (launches, hosts, computing) at these costs. at_cost() does the rest.
+void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors& factors);
+// What the delay of each activity is spent on, in `stream`: from running each kind of step at costs that differ by
+// 1e-4 to both sides, which is exact since delays are sums of largest sums. `classes`: of a folded run, else null.
+// `topology` and `lowered` are at cost already, `factors` says which.
+std::vector<CauseSeconds> delay_causes(const Topology& topology, std::span<const Step> steps, const Lowered& lowered,
+                                       const LinkClasses* classes, const CostFactors& factors = {});
 
 // A resource's name and kind, links and parts of GPUs alike: "p5.48xlarge[0]/gpu3 proxy", "proxy".
 std::string resource_name(const Topology& topology, ResourceId resource);

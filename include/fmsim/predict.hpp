@@ -67,12 +67,23 @@ struct CallPrediction {
     double busbw_gbps() const;
 };
 
+// What a run was made of, kept so that it can be run again at other costs with the same choices.
+struct RunSteps {
+    std::vector<Step> steps;
+    std::vector<std::uint32_t> call;                // of each step, in Prediction::calls
+    std::vector<std::vector<std::uint32_t>> ranks;  // that take part, as their job counts them; folded: of each class
+                                                    // the first
+    std::optional<LinkClasses> classes;             // folded
+    std::shared_ptr<const void> keeps;              // the groups and schedules that steps point to
+};
+
 struct Prediction {
     std::vector<CallPrediction> calls;
     SimTime end;
     Lowered lowered;
     Timeline timeline;
     std::optional<Folding> folding;  // none: it was not folded
+    RunSteps made;
 };
 
 // Throws InputError on a workload or pins that make no sense here, Infeasible when a link it needs is down. All jobs
@@ -83,6 +94,14 @@ inline Prediction predict(const Topology& topology, const Group& group, const Wo
                           const PredictOptions& options) {
     return predict(topology, group.places, workload, nccl, options);
 }
+// The same run, in `stream`, at other costs: who meets whom, algorithms, protocols, channels and chunks as they were.
+struct Rerun {
+    Lowered lowered;
+    Timeline timeline;
+    std::vector<CauseSeconds> delays;  // what the delay of each activity is spent on; only with Record::rates
+};
+Rerun again(const Topology& topology, const RunSteps& made, const CostFactors& factors, Record record = Record::ends);
+
 // Each job on GPUs of its own.
 Prediction predict(const Topology& topology, const std::vector<Placement>& placements, const Workload& workload,
                    const Nccl& nccl, const PredictOptions& options);

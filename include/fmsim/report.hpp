@@ -114,6 +114,24 @@ struct Trust {
 };
 Trust trust_of(const FoldingReport& report);
 
+// Why a run takes what it takes: fmsim explain.
+struct NamedSaturated {
+    std::string name;
+    std::string call;
+    Saturated found;
+};
+struct WhyReport {
+    std::string title;      // "p5.48xlarge:2, 16 GPUs"
+    double seconds{};       // of the run
+    WhyNode tree;
+    std::string focus;      // the node to show whole, by id or name; empty: all, two levels deep
+    std::vector<NamedSaturated> saturated;
+    std::vector<Lever> levers;
+    std::vector<UseOverTime> use;
+    Provenance provenance;
+};
+std::string write(const WhyReport& report, Format format);
+
 // A training step: what it takes, where it goes, what each stage holds.
 struct TrainingFile;
 struct TrainingReport {

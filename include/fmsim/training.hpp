@@ -23,6 +23,8 @@
 #include "fmsim/base.hpp"
 #include "fmsim/choice.hpp"
 #include "fmsim/kernels.hpp"
+#include "fmsim/lowering.hpp"
+#include "fmsim/predict.hpp"
 #include "fmsim/topology.hpp"
 
 namespace fmsim {
@@ -253,6 +255,15 @@ public:
     std::uint32_t domains_of(const Family& family) const;  // that one group is spread over
     const Cluster& cluster() const;
 
+    // From now on times are those at these costs, with the choices as they were at the cluster's own.
+    void set_costs(const CostFactors& factors);
+    // What one call is predicted from: a block of the family on as many domains as are simulated.
+    struct Scenario {
+        const Topology* topology{};  // as long as this lives
+        Prediction prediction;
+    };
+    Scenario scenario(const Family& family, Collective collective, double bytes);
+
 private:
     struct State;
     std::unique_ptr<State> state_;
@@ -310,6 +321,12 @@ struct ExchangeUse {
     std::uint32_t domains = 1;  // that one group is spread over
 };
 
+// A pass that a stage takes next: 0 backward, 1 forward, 2 gradients of weights.
+struct PipelinePick {
+    int kind{};
+    std::size_t stage{}, way{};
+};
+
 struct StepPrediction {
     double seconds{};
     double tokens_per_second_gpu{};
@@ -321,6 +338,7 @@ struct StepPrediction {
     std::vector<StagePrediction> stages;
     std::size_t slowest{};  // stage whose parts are shown
     std::vector<ExchangeUse> exchanges;
+    std::vector<PipelinePick> order;  // of zero_bubble and dual_pipe, whose stages take what is there
     const Parts& parts() const { return stages[slowest].parts; }
 };
 
@@ -332,11 +350,29 @@ struct Trainer {
 
 struct StepOptions {
     bool must_fit = true;  // throws Infeasible when a stage needs more than the GPU's memory
+    const std::vector<PipelinePick>* order = nullptr;  // of another prediction of the plan: its stages' passes
 };
 
 // Throws InputError as check() does, Infeasible when it does not fit or the GPU lacks the units.
 StepPrediction predict_step(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges,
                             const StepOptions& options = {});
+// ---- What a step is made of ----
+
+// A kernel of a stage, all that are alike together.
+struct KernelUse {
+    StepPart part{};
+    std::string name;  // "product 8192 x 6656 x 16384 bf16, backward"
+    double times{};    // a step
+    double seconds{};  // of all of them; launches are the host's part
+    Bound bound{};     // what holds each
+    double least_s{};  // of all: FLOPs at the GPU's peak or bytes at its HBM's rate, whichever is longer
+};
+// Of one stage over a step, the longest first. Of a part that kernels make up (products, attention, experts, streams,
+// recompute) they add up to it.
+std::vector<KernelUse> kernels_of(const TrainingPlan& plan, const Trainer& trainer, std::size_t stage);
+// The same trainer where units, HBM and hosts have these costs.
+Trainer at_cost(const Trainer& trainer, const CostFactors& factors);
+
 // Of every stage.
 std::vector<MemoryParts> memory_of(const TrainingPlan& plan, const TrainingConstants& constants);
 
@@ -350,6 +386,7 @@ struct PipelineCosts {
     double message{};                                    // from a stage to the next
     bool message_hidden = true;                          // else the sender waits for it
     std::vector<std::vector<double>> ready;              // before which a chunk cannot start; empty: at once
+    const std::vector<PipelinePick>* order = nullptr;    // of a schedule that takes what is there: not another one
 };
 struct PipelineTimes {
     double seconds{};
@@ -357,6 +394,7 @@ struct PipelineTimes {
     std::vector<std::vector<double>> ended;  // the last backward pass of a chunk
     std::vector<std::int64_t> messages;      // that a stage sends
     std::vector<std::int64_t> alive;         // most forward passes that wait for their backward one, in chunks
+    std::vector<PipelinePick> order;         // of a schedule that takes what is there
 };
 PipelineTimes play(PipelineSchedule schedule, const PipelineCosts& costs);
 

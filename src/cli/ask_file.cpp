@@ -29,14 +29,6 @@ void add_algorithm_files(Scenario& scenario, const Workload& work, const std::st
                     add_algorithm_file(scenario, call->algorithm, folder);
 }
 
-// All GPUs that some job has, in order.
-Placement together(std::vector<Placement>&& placements) {
-    if (placements.size() == 1) return std::move(placements.front());
-    std::set<GpuPlace> all;
-    for (const Placement& placement : placements) all.insert(placement.begin(), placement.end());
-    return {all.begin(), all.end()};
-}
-
 }  // namespace
 
 FileScenario scenario_of(const FileQuestion& question, const ScenarioOptions& options) {
@@ -48,6 +40,13 @@ FileScenario scenario_of(const FileQuestion& question, const ScenarioOptions& op
         made.placements.push_back(placement_of(made.scenario.topology, placed(words, job)));
     made.scenario.predict.fold = question.fold;
     return made;
+}
+
+Placement together(std::vector<Placement> placements) {
+    if (placements.size() == 1) return std::move(placements.front());
+    std::set<GpuPlace> all;
+    for (const Placement& placement : placements) all.insert(placement.begin(), placement.end());
+    return {all.begin(), all.end()};
 }
 
 Prediction predict_file(const FileQuestion& question, const FileScenario& asked) {

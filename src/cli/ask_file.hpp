@@ -14,6 +14,9 @@ struct FileScenario {
 };
 FileScenario scenario_of(const FileQuestion& question, const ScenarioOptions& options);
 
+// All GPUs that some job has, in order.
+Placement together(std::vector<Placement> placements);
+
 // What the ranks make wrong is said with the lines of the file too.
 Prediction predict_file(const FileQuestion& question, const FileScenario& asked);
 

@@ -38,6 +38,7 @@ void add_collective(CLI::App& program, Action& action);
 void add_run(CLI::App& program, Action& action);
 void add_compare(CLI::App& program, Action& action);
 void add_check(CLI::App& program, Action& action);
+void add_explain(CLI::App& program, Action& action);
 void add_explain_choice(CLI::App& program, Action& action);
 void add_catalog(CLI::App& program, Action& action);
 void add_topology(CLI::App& program, Action& action);

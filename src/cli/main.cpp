@@ -87,6 +87,7 @@ int run_program(int argc, char** argv) {
     add_run(program, action);
     add_compare(program, action);
     add_check(program, action);
+    add_explain(program, action);
     add_explain_choice(program, action);
     add_catalog(program, action);
     add_topology(program, action);

@@ -23,9 +23,10 @@ void add_options(CLI::App& command, ScenarioOptions& options, bool file_may_say)
         ->option_text("FIDELITY");
     add_group_options(command, options);
     command
-        .add_option("--what-if", options.what_if,
-                    "predict with a change too and compare: efa.bandwidth*2, nvlink.latency+1us, nic[3,7].down, "
-                    "gpu[12].speed=0.8, rail_policy=even, placement=random:7; can be given more than once, all together")
+        .add_option(
+            "--what-if", options.what_if,
+            "predict with a change too and compare: efa.bandwidth*2, nvlink.latency+1us, nic[3,7].down, "
+            "gpu[12].speed=0.8, rail_policy=even, placement=random:7; can be given more than once, all together")
         ->allow_extra_args(false)
         ->option_text("CHANGE");
 }

@@ -24,10 +24,10 @@ struct ScenarioOptions {
     std::string fidelity;  // empty: stream
     std::string algorithm;
     std::string protocol;
-    std::uint32_t most_channels = 0;  // 0: as many as NCCL takes
-    std::uint32_t gpus = 0;           // 0: all
-    std::uint32_t per_domain = 0;     // 0: all
-    std::string placement;            // empty: linear
+    std::uint32_t most_channels = 0;     // 0: as many as NCCL takes
+    std::uint32_t gpus = 0;              // 0: all
+    std::uint32_t per_domain = 0;        // 0: all
+    std::string placement;               // empty: linear
     std::vector<std::string> variables;  // of NCCL: NAME=VALUE
     std::vector<std::string> what_if;    // as the command line has them
     std::vector<Change> changes;         // of the cluster, in force

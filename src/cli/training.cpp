@@ -78,7 +78,18 @@ Provenance training_provenance(const std::string& inputs, const Catalogue& catal
             .warnings = {}};
 }
 
-Answer ask_training(const FileQuestion& question, const ScenarioOptions& options) {
+namespace {
+
+// A plan on its cluster, and its step.
+struct Planned {
+    std::shared_ptr<TrainingFile> file;
+    ScenarioOptions words;
+    Cluster cluster;
+    Trainer trainer;
+    Exchanges exchanges;
+    std::shared_ptr<StepPrediction> step;
+};
+Planned planned(const FileQuestion& question, const ScenarioOptions& options) {
     const auto file = std::make_shared<TrainingFile>(training_plan(question.text, question.file).value());
     ScenarioOptions words = options;
     if (words.cluster.empty()) words.cluster = file->cluster;
@@ -87,31 +98,70 @@ Answer ask_training(const FileQuestion& question, const ScenarioOptions& options
     const Cluster cluster = cluster_of(words);
     if (cluster.blocks.empty()) throw Infeasible("training plans need a cluster of machines, not a free graph");
     place(*file, words, cluster);
-    const InstanceType& type = cluster.blocks.front().type.instance;
-    Exchanges exchanges(cluster, file->per_domain, words.catalogue->nccl());
-    const auto step = std::make_shared<StepPrediction>();
+    const Gpu& gpu = cluster.blocks.front().type.instance.gpu;
+    const KernelFacts kernels = words.catalogue->kernels(gpu);
+    Planned made{.file = file,
+                 .words = words,
+                 .cluster = cluster,
+                 .trainer = Trainer{gpu, kernels, words.catalogue->training()},
+                 .exchanges = Exchanges(cluster, file->per_domain, words.catalogue->nccl()),
+                 .step = std::make_shared<StepPrediction>()};
     try {
-        const KernelFacts kernels = words.catalogue->kernels(type.gpu);
         complete(*file, kernels);
-        *step = predict_step(file->plan, Trainer{type.gpu, kernels, words.catalogue->training()}, exchanges);
+        *made.step = predict_step(file->plan, made.trainer, made.exchanges);
     } catch (const InputError& error) {
         throw in_file(error, question.text, question.file);
     }
-    TrainingReport report{.cluster = cluster.name, .gpus = file->plan.gpus, .file = file.get(), .step = step.get()};
-    report.model_groups = across(file->plan.gpus, file->plan.tensor * file->plan.context, exchanges.domain_gpus());
+    return made;
+}
+
+Provenance provenance_of(const Planned& made, const std::string& text) {
+    std::string inputs = text + made.words.cluster;
+    for (const Change& change : made.words.changes) inputs += change.text;
+    return training_provenance(inputs, *made.words.catalogue);
+}
+
+}  // namespace
+
+Answer ask_training(const FileQuestion& question, const ScenarioOptions& options) {
+    const Planned made = planned(question, options);
+    const TrainingPlan& plan = made.file->plan;
+    const InstanceType& type = made.cluster.blocks.front().type.instance;
+    TrainingReport report{
+        .cluster = made.cluster.name, .gpus = plan.gpus, .file = made.file.get(), .step = made.step.get()};
+    report.model_groups = across(plan.gpus, plan.tensor * plan.context, made.exchanges.domain_gpus());
     report.fabric = type.nic ? type.nic->fabric : "network";
-    std::string inputs = question.text + words.cluster;
-    for (const Change& change : words.changes) inputs += change.text;
-    report.provenance = training_provenance(inputs, *words.catalogue);
+    report.provenance = provenance_of(made, question.text);
     return {.outcome = outcome_of(report),
-            .cluster = cluster,
+            .cluster = made.cluster,
             .sweep = {},
             .run = {},
             .training = report,
-            .plan = file,
-            .step = step,
+            .plan = made.file,
+            .step = made.step,
             .provenance = report.provenance,
-            .no_effect = [step](const Change& change) { return no_effect(*step, change); }};
+            .no_effect = [step = made.step](const Change& change) { return no_effect(*step, change); }};
+}
+
+int explain_training(const FileQuestion& question, const std::string& id, const ScenarioOptions& options,
+                     const Output& output) {
+    Planned made = planned(question, options);
+    const TrainingPlan& plan = made.file->plan;
+    std::vector<SourcedValue> sources = sources_of(made.cluster);
+    const auto constants = made.words.catalogue->file_sources("training.json");
+    sources.insert(sources.end(), constants.begin(), constants.end());
+    WhyReport report{.title = fmt::format("{} on {}, {} GPUs", made.file->name, made.cluster.name, plan.gpus),
+                     .seconds = made.step->seconds,
+                     .tree = why_step(plan, made.trainer, made.exchanges, *made.step, sources),
+                     .focus = id,
+                     .saturated = {},
+                     .levers = {},
+                     .use = {},
+                     .provenance = provenance_of(made, question.text)};
+    check_focus(report);
+    if (id.empty()) report.levers = step_levers(plan, made.trainer, made.exchanges, *made.step);
+    emit(output, write(report, output.format));
+    return kGood;
 }
 
 }  // namespace fmsim::cli

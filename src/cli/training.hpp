@@ -6,8 +6,8 @@
 #include "fmsim/topology.hpp"
 #include "fmsim/training.hpp"
 
+#include "ask.hpp"
 #include "output.hpp"
-#include "scenario.hpp"
 
 namespace fmsim::cli {
 
@@ -17,6 +17,15 @@ int run_training_plans(const std::string& text, const std::string& file, const S
 
 // The plan with what the command line says, on a cluster that has the GPUs.
 void place(TrainingFile& file, const ScenarioOptions& options, const Cluster& cluster);
+
+// fmsim explain of a plan.
+int explain_training(const FileQuestion& question, const std::string& id, const ScenarioOptions& options,
+                     const Output& output);
+// Where the values of a cluster's machines come from; none of a machine that is a file of the user's.
+std::vector<SourcedValue> sources_of(const Cluster& cluster);
+
+// Refuses a node that the tree does not have.
+void check_focus(const WhyReport& report);
 
 Provenance training_provenance(const std::string& inputs, const Catalogue& catalogue);
 

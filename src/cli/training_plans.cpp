@@ -44,7 +44,8 @@ int run_training_plans(const std::string& text, const std::string& path, const S
     const Gpu gpu = cluster.blocks.front().type.instance.gpu;
     const Trainer trainer{gpu, catalogue.kernels(gpu), catalogue.training()};
     Shared shared(cluster, catalogue.nccl(), memo);
-    PlansReport report{.cluster = cluster.name, .plans = {}, .provenance = training_provenance(text + words, catalogue)};
+    PlansReport report{
+        .cluster = cluster.name, .plans = {}, .provenance = training_provenance(text + words, catalogue)};
     std::vector<StepPrediction> steps(files.size());
     for (std::size_t i = 0; i < files.size(); ++i) {
         TrainingFile& file = files[i];

@@ -65,4 +65,10 @@ std::vector<SourcedValue> Catalogue::sources(std::string_view name) const {
     return std::move(collect.values);
 }
 
+std::vector<SourcedValue> Catalogue::file_sources(const std::string& file) const {
+    Collect collect(files_);
+    collect.file(file);
+    return std::move(collect.values);
+}
+
 }  // namespace fmsim

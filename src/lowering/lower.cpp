@@ -63,9 +63,9 @@ void Lowering::add_step(const Step& step) {
     step_ = static_cast<std::uint32_t>(lowered_.steps.size());
     const Schedule* schedule = step.schedule;
     const bool moves = schedule != nullptr && schedule->moves();
-    span_.launch = add({.delay = moves ? schedule->launch : step.takes}, kNoStage, kNoStage);
+    span_.launch = add({.delay = moves ? schedule->launch : step.takes}, kLaunch, kNoStage);
     for (const std::uint32_t before : step.after) builder_.order(lowered_.steps[before].done, span_.launch);
-    if (step.not_before.fs > 0) builder_.order(add({.delay = step.not_before}, kNoStage, kNoStage), span_.launch);
+    if (step.not_before.fs > 0) builder_.order(add({.delay = step.not_before}, kNotBefore, kNoStage), span_.launch);
     if (!moves) {
         lowered_.steps.push_back({span_.launch, span_.launch});
         return;
@@ -76,7 +76,7 @@ void Lowering::add_step(const Step& step) {
     channels(*step.group, *schedule);
     if (schedule->exchange) {
         if (schedule->exchange->host > schedule->launch) {  // the host may be slower than the GPUs
-            const ActivityId host = add({.delay = schedule->exchange->host - schedule->launch}, kNoStage, kNoStage);
+            const ActivityId host = add({.delay = schedule->exchange->host - schedule->launch}, kHost, kNoStage);
             builder_.order(span_.launch, host);
             ends_.push_back({host, {}});
         }
@@ -86,7 +86,7 @@ void Lowering::add_step(const Step& step) {
             exchange_chunks(*step.group, *schedule);
     }
     if (schedule->puts) puts(*step.group, *schedule->puts);
-    span_.done = add({}, kNoStage, kNoStage);
+    span_.done = add({}, kDone, kNoStage);
     builder_.order(span_.launch, span_.done);
     for (const auto& [end, lag] : ends_) builder_.order(end, span_.done, lag);
     lowered_.steps.push_back(span_);

@@ -59,6 +59,10 @@ public:
             return {};
         folded.folding = summary();
         folded.links = std::move(found->links);
+        for (const FoldedJob& job : found->jobs) {
+            folded.first_rank.emplace_back();
+            for (const RankClass& ranks : job.ranks) folded.first_rank.back().push_back(ranks.first);
+        }
         return folded;
     }
 
@@ -317,8 +321,7 @@ Step FoldedMaker::step_of(std::uint32_t j, const Task& task, StepOrigin& origin)
         return step;
     }
     if (const auto* compute = std::get_if<Compute>(&operation.action)) {
-        step.takes = computing(topology_, *compute, operation, placements_[j][ranks.first]);
-        return step;
+        return computing(topology_, *compute, operation, placements_[j][ranks.first]);
     }
     const auto* const call = std::get_if<CollectiveCall>(&operation.action);
     if (call == nullptr) return message_step(j, task, origin);

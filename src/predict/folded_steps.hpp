@@ -12,6 +12,7 @@ struct FoldedSteps {
     MadeSteps made;
     LinkClasses links;
     Folding folding;
+    std::vector<std::vector<std::uint32_t>> first_rank;  // of a job, of a class of ranks
 };
 
 // Nothing where the workload has to be run as it is: in `chunk` where anything but rings over alike domains leaves a

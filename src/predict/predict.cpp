@@ -68,6 +68,7 @@ private:
             index_.try_emplace(std::tuple{origin.job, origin.program, origin.operation}, prediction_.calls.size());
         if (fresh) prediction_.calls.push_back(described(workload_, origin, made_.steps[s]));
         CallPrediction& call = prediction_.calls[found->second];
+        prediction_.made.call.push_back(static_cast<std::uint32_t>(found->second));
         const StepSpan& span = prediction_.lowered.steps[s];
         const SimTime started = prediction_.timeline.started[span.launch];
         const SimTime ended = prediction_.timeline.ended[span.done];
@@ -143,6 +144,13 @@ Prediction predict(const Topology& topology, const std::vector<Placement>& place
     prediction.timeline = run(prediction.lowered.system);
     prediction.end = prediction.timeline.end;
     CallReader(topology, workload, made, prediction).read();
+    if (folded)
+        for (std::size_t s = 0; s < made.steps.size(); ++s)
+            for (std::uint32_t& rank : made.ranks[s]) rank = folded->first_rank[made.origins[s].job][rank];
+    prediction.made.steps = std::move(made.steps);
+    prediction.made.ranks = std::move(made.ranks);
+    if (folded) prediction.made.classes = std::move(folded->links);
+    prediction.made.keeps = std::move(schedules).keep();
     return prediction;
 }
 

@@ -56,9 +56,9 @@ GroupShape shape_of(const Topology& topology, const Group& group) {
 }
 
 const Group& Schedules::group(const Placement& places) {
-    const auto known = groups_.find(places);
-    if (known != groups_.end()) return known->second;
-    return groups_.emplace(places, group_of(places)).first->second;
+    const auto known = made_->groups.find(places);
+    if (known != made_->groups.end()) return known->second;
+    return made_->groups.emplace(places, group_of(places)).first->second;
 }
 
 const Choice& Schedules::choice(const Group& group, const GroupShape& shape, const CollectiveCall& call) {
@@ -74,14 +74,14 @@ const Schedule& Schedules::collective(const Group& group, const Group& drawn, co
     const GroupShape shape = shape_of(topology_, group);
     const bool equal = call.pair_bytes.empty();
     auto asked = std::tuple{shape, drawn.parts.size(), key_of(call)};
-    if (const auto known = schedules_.find(asked); equal && known != schedules_.end()) return known->second;
+    if (const auto known = made_->schedules.find(asked); equal && known != made_->schedules.end()) return known->second;
     const Choice& chosen = choice(group, shape, call);
     const Pins pins = with(pins_, call);
     PlanRequest request =
         request_of(chosen, moved(call.collective, call.size), call.root, topology_, group, nccl_, pins);
     request.ranks = static_cast<std::uint32_t>(group.places.size());
     Schedule schedule = plan(chosen, call.collective, topology_, drawn, request);
-    if (equal) return schedules_.emplace(std::move(asked), std::move(schedule)).first->second;
+    if (equal) return made_->schedules.emplace(std::move(asked), std::move(schedule)).first->second;
     if (!schedule.exchange)
         throw InputError({{.file = "",
                            .line = 0,
@@ -90,7 +90,7 @@ const Schedule& Schedules::collective(const Group& group, const Group& drawn, co
                            .found = "pair_sizes"}});
     schedule.exchange->each = 0;
     schedule.exchange->messages = unequal_messages(call);
-    return unequal_.emplace_back(std::move(schedule));
+    return made_->unequal.emplace_back(std::move(schedule));
 }
 
 std::string experts_text(const CollectiveCall& call) {
@@ -110,22 +110,23 @@ const Schedule& Schedules::experts(const Group& group, const CollectiveCall& cal
         return collective(group, group, all);
     }
     auto asked = std::tuple{shape_of(topology_, group), group.parts.size(), key_of(call)};
-    if (const auto known = schedules_.find(asked); known != schedules_.end()) return known->second;
-    return schedules_.emplace(std::move(asked), plan_experts(topology_, group, *call.experts, dispatcher))
+    if (const auto known = made_->schedules.find(asked); known != made_->schedules.end()) return known->second;
+    return made_->schedules.emplace(std::move(asked), plan_experts(topology_, group, *call.experts, dispatcher))
         .first->second;
 }
+std::shared_ptr<const void> Schedules::keep() && { return std::move(made_); }
 
 const Schedule& Schedules::message(const Group& ends, Bytes size) {
     auto asked = std::pair{shape_of(topology_, ends), size.count};
-    if (const auto known = messages_.find(asked); known != messages_.end()) return known->second;
+    if (const auto known = made_->messages.find(asked); known != made_->messages.end()) return known->second;
     Pins pins = pins_;
     pins.algorithm.reset();  // of collectives
     const Choice chosen = choose(Collective::send_recv, size, topology_, ends, nccl_, pins);
-    Schedule schedule = plan(chosen, Collective::send_recv, topology_, ends,
-                             request_of(chosen, size, 0, topology_, ends, nccl_, pins));
+    Schedule schedule =
+        plan(chosen, Collective::send_recv, topology_, ends, request_of(chosen, size, 0, topology_, ends, nccl_, pins));
     schedule.exchange->messages.clear();
     if (size.count > 0) schedule.exchange->messages = {{0, 1, static_cast<double>(size.count)}};
-    return messages_.emplace(std::move(asked), std::move(schedule)).first->second;
+    return made_->messages.emplace(std::move(asked), std::move(schedule)).first->second;
 }
 
 namespace {
@@ -143,11 +144,15 @@ double speed_of(const Topology& topology, GpuPlace place) {
 
 }  // namespace
 
-SimTime computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place) {
+Step computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place) {
     const double speed = topology.cluster.faults.empty() ? 1 : speed_of(topology, place);
-    if (compute.duration) return speed < 1 ? from_seconds(seconds(*compute.duration) / speed) : *compute.duration;
+    Step step;
+    if (compute.duration) {
+        step.takes = step.by_flops = speed < 1 ? from_seconds(seconds(*compute.duration) / speed) : *compute.duration;
+        return step;
+    }
     const Gpu& gpu = topology.type_of(place.domain).instance.gpu;
-    double took = static_cast<double>(compute.bytes.count) / gpu.memory_rate.value;
+    step.by_memory = from_seconds(static_cast<double>(compute.bytes.count) / gpu.memory_rate.value / speed);
     if (compute.flops > 0) {
         const auto peak = gpu.peak.find(compute.dtype.empty() ? "bf16" : compute.dtype);
         if (peak == gpu.peak.end()) {
@@ -157,9 +162,10 @@ SimTime computing(const Topology& topology, const Compute& compute, const Operat
                    fmt::format("expected a dtype that {} computes with: {}", gpu.name, fmt::join(known, ", ")),
                    compute.dtype);
         }
-        took = std::max(took, compute.flops / peak->second.value);
+        step.by_flops = from_seconds(compute.flops / peak->second.value / speed);
     }
-    return from_seconds(took / speed);
+    step.takes = std::max(step.by_flops, step.by_memory);
+    return step;
 }
 
 const Schedule& collective_of(Schedules& schedules, const Group& group, const Group& drawn, const CollectiveCall& call,
@@ -186,8 +192,7 @@ std::pair<Step, const Group*> step_of(const Topology& topology, const Job& job, 
         return {step, nullptr};
     }
     if (const auto* compute = std::get_if<Compute>(&operation.action)) {
-        step.takes = computing(topology, *compute, operation, placement[task.ranks.front()]);
-        return {step, nullptr};
+        return {computing(topology, *compute, operation, placement[task.ranks.front()]), nullptr};
     }
     if (task.ranks.size() < 2) return {step, nullptr};  // a group of one has nothing to do
     const Group& group = schedules.group(places_of(placement, task.ranks));

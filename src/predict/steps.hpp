@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -42,6 +43,9 @@ public:
     const Schedule& collective(const Group& group, const Group& drawn, const CollectiveCall& call);
     const Schedule& message(const Group& ends, Bytes size);
 
+    // The groups and schedules, for those who outlive this: they stay where they are.
+    std::shared_ptr<const void> keep() &&;
+
 private:
     using Call = std::tuple<Collective, std::int64_t, std::uint32_t, std::string, std::string, std::string>;
     static Call key_of(const CollectiveCall& call) {
@@ -49,15 +53,19 @@ private:
     }
     const Schedule& experts(const Group& group, const CollectiveCall& call);
 
+    struct Made {
+        std::map<Placement, Group> groups;
+        std::map<std::tuple<GroupShape, std::size_t, Call>, Schedule> schedules;
+        std::map<std::pair<GroupShape, std::int64_t>, Schedule> messages;
+        std::deque<Schedule> unequal;  // exchanges with parts of their own
+    };
+
     const Topology& topology_;
     const Nccl& nccl_;
     const Pins& pins_;
     const std::vector<Dispatcher>* dispatchers_;
-    std::map<Placement, Group> groups_;
+    std::shared_ptr<Made> made_ = std::make_shared<Made>();
     std::map<std::pair<GroupShape, Call>, Choice> choices_;
-    std::map<std::tuple<GroupShape, std::size_t, Call>, Schedule> schedules_;
-    std::map<std::pair<GroupShape, std::int64_t>, Schedule> messages_;
-    std::deque<Schedule> unequal_;  // exchanges with parts of their own
 };
 
 struct MadeSteps {
@@ -74,8 +82,8 @@ MadeSteps all_steps(const Topology& topology, const Workload& workload, const st
 const Schedule& collective_of(Schedules& schedules, const Group& group, const Group& drawn, const CollectiveCall& call,
                               const Operation& operation);
 
-// What computing takes on a GPU, longer on one with a fault. Throws InputError on a dtype it has no units for,
+// A step of computing on a GPU, longer on one with a fault. Throws InputError on a dtype it has no units for,
 // Infeasible where the GPU is down.
-SimTime computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place);
+Step computing(const Topology& topology, const Compute& compute, const Operation& operation, GpuPlace place);
 
 }  // namespace fmsim

@@ -33,6 +33,8 @@ struct Exchanges::State {
     Pins pins;
     std::map<std::uint32_t, Topology> topologies;  // by domains
     std::map<std::tuple<Family, Collective, std::int64_t>, double> known;
+    std::optional<CostFactors> costs;  // none: the cluster's own
+    std::map<std::tuple<Family, Collective, std::int64_t>, RunSteps> made;  // of runs at the cluster's own
 
     const Topology& topology(std::uint32_t domains) {
         const auto found = topologies.find(domains);
@@ -56,15 +58,32 @@ struct Exchanges::State {
             if (fault.kind != DeviceKind::network_switch && fault.kind != DeviceKind::fabric)
                 fault.instance %= instances;
     }
-    // Of the family's block on the cluster's first domains.
     double simulated(Family family, Collective collective, std::int64_t bytes) {
+        if (!costs) return fmsim::seconds(run(family, collective, bytes).prediction.end);
+        const auto key = std::make_tuple(family, collective, bytes);
+        auto found = made.find(key);
+        if (found == made.end()) {
+            Scenario base = run(family, collective, bytes);
+            found = made.emplace(key, std::move(base.prediction.made)).first;
+        }
+        return fmsim::seconds(again(topology(layout_of(family).domains), found->second, *costs).timeline.end);
+    }
+    struct Layout {
+        std::uint32_t domains{};
+        std::uint32_t ranks{};
+    };
+    Layout layout_of(const Family& family) const {
         const std::uint32_t block = family.size * family.stride;
         const std::uint32_t ranks = std::lcm(block, per_domain);
         // A block of several domains, or a domain of several blocks.
         const std::uint32_t used =
             ranks == block || ranks == per_domain ? ranks : (block + per_domain - 1) / per_domain * per_domain;
-        const std::uint32_t whole = used / block * block;
-        const Topology& net = topology((used + per_domain - 1) / per_domain);
+        return {(used + per_domain - 1) / per_domain, used / block * block};
+    }
+    // Of the family's block on the cluster's first domains.
+    Scenario run(Family family, Collective collective, std::int64_t bytes) {
+        const Layout layout = layout_of(family);
+        const Topology& net = topology(layout.domains);
         Workload work;
         Job job;
         job.groups.push_back({.name = "all", .members = {}, .size = 0, .stride = 1, .place = ""});
@@ -77,10 +96,19 @@ struct Exchanges::State {
              .operations = {{.name = "call", .stream = "", .after = {}, .start = {}, .action = call, .place = ""}},
              .place = ""});
         work.jobs.push_back(std::move(job));
-        const Placement placement = linear_placement(net, whole, per_domain);
-        const Prediction made =
-            predict(net, std::vector<Placement>{placement}, work, nccl, {.fidelity = Fidelity::stream, .pins = pins});
-        return fmsim::seconds(made.end);
+        const Placement placement = linear_placement(net, layout.ranks, per_domain);
+        return {&net, predict(net, std::vector<Placement>{placement}, work, nccl,
+                              {.fidelity = Fidelity::stream, .pins = pins})};
+    }
+    // One rank a domain where ranks are further apart: domains between carry others' bytes.
+    Family near(Family family) const {
+        family.stride = std::min(family.stride, per_domain);
+        return family;
+    }
+    // As many ranks of a near family as are simulated.
+    Family few(Family family) const {
+        family.size = family.stride >= per_domain ? kMostDomains : kMostDomains * per_domain / family.stride;
+        return family;
     }
 };
 
@@ -103,25 +131,40 @@ std::uint32_t Exchanges::domains_of(const Family& family) const {
     return std::max(1U, (family.size * family.stride + per - 1) / per);
 }
 
+namespace {
+
+// Two leading digits and a bit: sizes that differ by less than a part in a thousand are one.
+std::int64_t rounded(double bytes) {
+    const std::int64_t size = std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1);
+    const std::int64_t grain = std::max<std::int64_t>(size / 1024, 1);
+    return size / grain * grain;
+}
+
+}  // namespace
+
+void Exchanges::set_costs(const CostFactors& factors) {
+    state_->costs = factors;
+    state_->known.clear();
+}
+
+Exchanges::Scenario Exchanges::scenario(const Family& family, Collective collective, double bytes) {
+    const Family near = state_->near(family);
+    return state_->run(domains_of(near) <= kMostDomains ? near : state_->few(near), collective, rounded(bytes));
+}
+
 double Exchanges::seconds(const Family& family, Collective collective, double bytes) {
     if (family.size <= 1 || bytes <= 0) return 0;
-    // Two leading digits and a bit: sizes that differ by less than a part in a thousand are one.
-    std::int64_t size = std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1);
-    const std::int64_t grain = std::max<std::int64_t>(size / 1024, 1);
-    size = size / grain * grain;
+    const std::int64_t size = rounded(bytes);
     const auto key = std::make_tuple(family, collective, size);
     const auto found = state_->known.find(key);
     if (found != state_->known.end()) return found->second;
-    Family near = family;
-    const std::uint32_t per = state_->per_domain;
-    if (near.stride > per) near.stride = per;  // one rank a domain: domains between carry others' bytes
+    const Family near = state_->near(family);
     double time = 0;
     const std::uint32_t domains = domains_of(near);
     if (domains <= kMostDomains) {
         time = state_->simulated(near, collective, size);
     } else {
-        Family few = near;
-        few.size = near.stride >= per ? kMostDomains : kMostDomains * per / near.stride;
+        const Family few = state_->few(near);
         Family half = few;
         half.size /= 2;
         const auto small = static_cast<std::int64_t>(kSmall);

@@ -48,6 +48,15 @@ struct LayerCost {
 // The host's time of a pass through a layer, where hosts are not slower.
 double host_seconds(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants);
 LayerCost layer_cost(const TrainingPlan& plan, const LayerKind& kind, const Trainer& trainer);
+// A kernel in a step, `times` of it together.
+struct TimedWork {
+    double work{};
+    double launch{};
+    KernelTime alone;  // of one
+};
+TimedWork timed(const Work& work, const TrainingPlan& plan, const Trainer& trainer);
+// How much of a kernel runs again before the backward pass.
+double again(const Work& work, const Recompute& recompute);
 Parts cost_of(const Works& works, const TrainingPlan& plan, const Trainer& trainer);
 
 }  // namespace fmsim

@@ -27,20 +27,17 @@ double speed_of(const Work& work, const TrainingPlan& plan, const Trainer& train
     }
 }
 
-struct Timed {
-    double work{};
-    double launch{};
-};
+}  // namespace
 
-Timed timed(const Work& work, const TrainingPlan& plan, const Trainer& trainer) {
+TimedWork timed(const Work& work, const TrainingPlan& plan, const Trainer& trainer) {
     const KernelTime time = time_of(work.kernel, trainer.gpu, trainer.kernels, {.in_graph = plan.graph});
     double speed = speed_of(work, plan, trainer);
     const auto power = trainer.constants.power.find(trainer.gpu.name);
     if (power != trainer.constants.power.end() && time.compute > time.memory) speed *= power->second;
-    return {work.times * seconds(std::max(time.compute, time.memory)) / speed, work.times * seconds(time.launch)};
+    return {work.times * seconds(std::max(time.compute, time.memory)) / speed, work.times * seconds(time.launch),
+            time};
 }
 
-// Whether, or how much of it, a kernel runs again before the backward pass.
 double again(const Work& work, const Recompute& recompute) {
     if (recompute.all) return 1;
     switch (work.module) {
@@ -62,8 +59,6 @@ double again(const Work& work, const Recompute& recompute) {
             return recompute.half_products ? 1 : 0;
     }
 }
-
-}  // namespace
 
 double host_seconds(const TrainingPlan& plan, const LayerKind& kind, const TrainingConstants& constants) {
     const bool listed = plan.graph && (!kind.experts || plan.graph_experts);
@@ -92,7 +87,7 @@ double host_seconds(const TrainingPlan& plan, const LayerKind& kind, const Train
 Parts cost_of(const Works& works, const TrainingPlan& plan, const Trainer& trainer) {
     Parts parts;
     for (const Work& work : works) {
-        const Timed time = timed(work, plan, trainer);
+        const TimedWork time = timed(work, plan, trainer);
         parts[work.part] += time.work;
         parts[StepPart::host] += time.launch;
     }
@@ -105,7 +100,7 @@ LayerCost layer_cost(const TrainingPlan& plan, const LayerKind& kind, const Trai
     cost.forward = cost_of(forward, plan, trainer);
     double repeated = 0;
     for (const Work& work : forward) {
-        const Timed time = timed(work, plan, trainer);
+        const TimedWork time = timed(work, plan, trainer);
         repeated += again(work, plan.recompute) * (time.work + time.launch);
         if (work.part == StepPart::attention) cost.attention += time.work;
     }

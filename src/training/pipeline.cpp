@@ -159,9 +159,13 @@ public:
         }
     }
     PipelineTimes run() {
-        while (step()) {
-        }
+        if (costs_.order != nullptr)
+            for (const PipelinePick& pick : *costs_.order) again(pick);
+        else
+            while (step()) {
+            }
         PipelineTimes times;
+        times.order = std::move(order_);
         for (Greedy& stage : stages_) {
             times.seconds = std::max(times.seconds, stage.free);
             times.busy.push_back(stage.busy);
@@ -214,7 +218,16 @@ private:
         take(best);
         return true;
     }
+    // The same pass as in another run, when what it waits for has come.
+    void again(const PipelinePick& pick) {
+        const std::size_t place = pick.way == 0 ? pick.stage : stages_.size() - 1 - pick.stage;
+        const double from = pick.kind == 0   ? backward_from(pick.way, place)
+                            : pick.kind == 1 ? forward_from(pick.way, place)
+                                             : stages_[pick.stage].free;
+        take({from, pick.kind, pick.stage, pick.way});
+    }
     void take(const Choice& choice) {
+        order_.push_back({choice.rank, choice.stage, choice.way});
         Greedy& stage = stages_[choice.stage];
         const std::size_t place = choice.way == 0 ? choice.stage : stages_.size() - 1 - choice.stage;
         const double weights = costs_.weights.empty() ? 0 : costs_.weights[place][0];
@@ -239,6 +252,7 @@ private:
 
     const PipelineCosts& costs_;
     std::vector<Greedy> stages_;
+    std::vector<PipelinePick> order_;
 };
 
 }  // namespace

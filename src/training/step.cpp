@@ -22,10 +22,11 @@ struct DataTimes {
     std::vector<double> optimizer;                 // of a stage
 };
 
-class Step {
+class StepMaker {
 public:
-    Step(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges)
-        : plan_(plan), trainer_(trainer), uses_(exchanges), families_(families_of(plan)) {}
+    StepMaker(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges,
+              const std::vector<PipelinePick>* order)
+        : plan_(plan), trainer_(trainer), uses_(exchanges), families_(families_of(plan)), order_(order) {}
 
     StepPrediction predict() {
         costs_ = chunk_costs(plan_, trainer_, uses_);
@@ -35,6 +36,7 @@ public:
         for (std::size_t stage = 0; stage < speeds.size(); ++stage) data_.optimizer[stage] /= speeds[stage];
         const PipelineTimes times = played();
         StepPrediction step = finish(times);
+        step.order = times.order;
         summarise(step);
         return step;
     }
@@ -120,6 +122,7 @@ private:
             }
         }
         costs.ready = ready_;
+        costs.order = order_;
         PipelineTimes times = play(plan_.schedule, costs);
         if (plan_.stragglers.any()) slow_ = straggler_loss(plan_, costs, times.seconds);
         return times;
@@ -229,6 +232,7 @@ private:
     std::vector<std::vector<double>> ready_;
     double message_{};
     double slow_{};  // lost to slower GPUs
+    const std::vector<PipelinePick>* order_;
 };
 
 // What would make it fit, cheapest first.
@@ -301,7 +305,7 @@ StepPrediction predict_step(const TrainingPlan& plan, const Trainer& trainer, Ex
             throw Infeasible(fmt::format("stage {} needs {:.1f} GiB a GPU, {} has {:.1f} GiB; {}", stage,
                                          memory[stage].all() / 1073741824.0, trainer.gpu.name, room / 1073741824.0,
                                          advice(plan, trainer.constants, room)));
-    StepPrediction step = Step(plan, trainer, exchanges).predict();
+    StepPrediction step = StepMaker(plan, trainer, exchanges, options.order).predict();
     for (std::size_t stage = 0; stage < step.stages.size(); ++stage) step.stages[stage].memory = memory[stage];
     return step;
 }

@@ -9,7 +9,8 @@ namespace {
 
 TEST_CASE("--help of the program and of each command is as it was agreed") {
     check_golden("cli/help.txt", fmsim({"--help"}).output);
-    for (const std::string command : {"collective", "run", "compare", "check", "explain-choice", "solve"}) {
+    for (const std::string command :
+         {"collective", "run", "compare", "check", "explain", "explain-choice", "solve"}) {
         const Ended ended = fmsim({command, "--help"});
         CHECK(ended.code == 0);
         CHECK(ended.errors.empty());

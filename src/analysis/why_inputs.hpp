@@ -1,0 +1,12 @@
+// Which values of the catalogue a cause rests on, and by which rule: see why_inputs.cpp.
+#pragma once
+
+#include "fmsim/analysis.hpp"
+
+namespace fmsim {
+
+// `protocol`: of those that differ by it; null: none.
+std::vector<WhyInput> inputs_of(Cause cause, const Protocol* protocol, const std::vector<SourcedValue>& sources);
+std::string_view rule_of(Cause cause);
+
+}  // namespace fmsim

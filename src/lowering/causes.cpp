@@ -1,0 +1,224 @@
+// What time is spent on, and the same machine at other costs.
+//
+// The delay of a stream is what its pipeline takes alone less what its bytes take at full rate: sums of largest sums of
+// latencies and of bytes / rates, so piecewise linear in all costs, and what a cause has in it is how the delay grows
+// with its cost. That is read off by making each cause 1e-4 dearer and cheaper: exact where both sides agree. Where they
+// do not (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
+//
+// By hand: a ring of two at 1 byte/ns, 5 ns a hop, two steps of one byte: it takes 12 ns, its bytes 2; of the delay of
+// 10 ns the latency of hops has all, since 1 % more of it makes it 10.1.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "fmsim/lowering.hpp"
+#include "gpu_parts.hpp"
+
+namespace fmsim {
+namespace {
+
+constexpr double kStep = 1e-4;
+
+struct CauseWords {
+    const char* name;
+    const char* key;
+};
+constexpr std::array<CauseWords, kCauses> kWords{{
+    {"NVLink bandwidth", "nvlink_bandwidth"},
+    {"PCIe bandwidth", "pcie_bandwidth"},
+    {"NUMA bandwidth", "numa_bandwidth"},
+    {"network bandwidth", "network_bandwidth"},
+    {"channels' SM rate", "channel_rate"},
+    {"proxy, a message", "message_cost"},
+    {"NVLink latency", "nvlink_latency"},
+    {"network latency", "network_latency"},
+    {"NVSwitch sums", "nvswitch_sums"},
+    {"SM signals", "unit_cost"},
+    {"kernel launch", "launch"},
+    {"host", "host"},
+    {"compute", "compute"},
+    {"memory bandwidth", "memory_bandwidth"},
+    {"fixed", "fixed"},
+}};
+
+SimTime times(SimTime span, double factor) { return factor == 1 ? span : from_seconds(seconds(span) * factor); }
+
+void make_dearer(InstanceType& type, const CostFactors& factors) {
+    Gpu& gpu = type.gpu;
+    for (BytesPerSecond& rate : gpu.channel_rate.values) rate.value /= factors[Cause::channels];
+    for (SimTime& cost : gpu.unit_cost.values) cost = times(cost, factors[Cause::signals]);
+    if (type.nvlink) {
+        NvLink& link = *type.nvlink;
+        for (SimTime& latency : link.hop_latency.values) latency = times(latency, factors[Cause::nvlink_latency]);
+        link.wire_latency = times(link.wire_latency, factors[Cause::nvlink_latency]);
+        for (SimTime* cost : {&link.switch_latency, &link.switch_chunk_cost, &link.switch_block_cost})
+            *cost = times(*cost, factors[Cause::switches]);
+    }
+    if (type.nic) {
+        Nic& nic = *type.nic;
+        for (SimTime& latency : nic.hop_latency.values) latency = times(latency, factors[Cause::network_latency]);
+        nic.wire_latency = times(nic.wire_latency, factors[Cause::network_latency]);
+        nic.message_cost = times(nic.message_cost, factors[Cause::messages]);
+    }
+}
+
+// Causes that at_cost() changes; those of starts are known without.
+constexpr std::array kOfMachines{Cause::nvlink,         Cause::pcie,            Cause::numa,     Cause::network,
+                                 Cause::channels,       Cause::messages,        Cause::switches, Cause::signals,
+                                 Cause::nvlink_latency, Cause::network_latency};
+
+Lowered lowered_at(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes) {
+    return classes != nullptr ? lower_folded(topology, steps, *classes) : lower(topology, steps, Fidelity::stream);
+}
+
+// Of one that is no transfer.
+CauseSeconds start_causes(const Step& step, const Origin& origin, SimTime delay, const CostFactors& factors) {
+    CauseSeconds causes;
+    if (delay.fs == 0) return causes;
+    if (origin.channel == kNotBefore) {
+        causes[Cause::fixed] = seconds(delay);
+    } else if (origin.channel == kHost) {
+        causes[Cause::launch] = -seconds(step.schedule->launch) * factors[Cause::launch];
+        causes[Cause::host] = seconds(delay) - causes[Cause::launch];
+    } else if (step.schedule != nullptr) {
+        causes[Cause::launch] = seconds(delay);
+    } else {
+        const SimTime flops = times(step.by_flops, factors[Cause::compute]);
+        const SimTime memory = times(step.by_memory, factors[Cause::memory]);
+        const bool computes = std::max(flops, memory).fs > 0;
+        causes[!computes ? Cause::fixed : flops >= memory ? Cause::compute : Cause::memory] = seconds(delay);
+        if (computes && flops == memory)
+            causes.kinks = 1u << static_cast<unsigned>(Cause::compute) | 1u << static_cast<unsigned>(Cause::memory);
+    }
+    return causes;
+}
+
+// Steps that differ only in when they run have the same delays.
+using StepKind = std::tuple<const Schedule*, const Group*, double>;
+
+class KindDelays {
+public:
+    KindDelays(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes)
+        : topology_(topology), classes_(classes) {
+        for (const Step& step : steps) {
+            if (step.schedule == nullptr) continue;
+            const auto [found, fresh] = number_.try_emplace(kind_of(step), kinds_.size());
+            if (!fresh) continue;
+            kinds_.push_back(step);
+            kinds_.back().after.clear();
+            kinds_.back().not_before = {};
+        }
+        if (!kinds_.empty()) find();
+    }
+    const CauseSeconds& of(const Step& step, std::uint32_t channel) const {
+        return causes_.at({number_.at(kind_of(step)), channel});
+    }
+
+private:
+    static StepKind kind_of(const Step& step) { return {step.schedule, step.group, step.copies * step.part_repeats}; }
+
+    void find() {
+        const Lowered middle = lowered_at(topology_, kinds_, classes_);
+        std::vector<CauseSeconds> of(middle.origin.size());
+        for (const Cause cause : kOfMachines) add(cause, middle, of);
+        for (std::uint32_t i = 0; i < of.size(); ++i) {
+            const Origin& origin = middle.origin[ActivityId{i}];
+            if (origin.stage == kNoStage) continue;
+            // What rounding leaves goes where most is, so that causes add up to the delay.
+            auto& all = of[i].seconds;
+            auto& most = *std::max_element(all.begin(), all.end());
+            most += seconds(middle.system.delay[ActivityId{i}]) - of[i].all();
+            causes_[{origin.step, origin.channel}] = of[i];
+        }
+    }
+    void add(Cause cause, const Lowered& middle, std::vector<CauseSeconds>& of) const {
+        CostFactors dearer, cheaper;
+        dearer[cause] = 1 + kStep;
+        cheaper[cause] = 1 - kStep;
+        const Lowered up = lowered_at(at_cost(topology_, dearer), kinds_, classes_);
+        const Lowered down = lowered_at(at_cost(topology_, cheaper), kinds_, classes_);
+        for (std::uint32_t i = 0; i < of.size(); ++i) {
+            const ActivityId activity{i};
+            const double here = seconds(middle.system.delay[activity]);
+            const double above = (seconds(up.system.delay[activity]) - here) / kStep;
+            const double below = (here - seconds(down.system.delay[activity])) / kStep;
+            of[i][cause] = (above + below) / 2;
+            constexpr double kRounding = 2e-12;  // a few hundred femtoseconds, over the step
+            if (std::abs(above - below) > 2e-3 * std::max(std::abs(above), std::abs(below)) + 1e-4 * here + kRounding)
+                of[i].kinks |= 1u << static_cast<unsigned>(cause);
+        }
+    }
+
+    const Topology& topology_;
+    const LinkClasses* classes_;
+    std::vector<Step> kinds_;
+    std::map<StepKind, std::size_t> number_;  // only looked up
+    std::map<std::pair<std::size_t, std::uint32_t>, CauseSeconds> causes_;  // of a kind, of a channel
+};
+
+}  // namespace
+
+std::string_view name(Cause cause) { return kWords[static_cast<std::size_t>(cause)].name; }
+std::string_view key(Cause cause) { return kWords[static_cast<std::size_t>(cause)].key; }
+
+double CauseSeconds::all() const {
+    double sum = 0;
+    for (const double one : seconds) sum += one;
+    return sum;
+}
+
+CauseSeconds& CauseSeconds::add(const CauseSeconds& other, double times) {
+    if (times == 0) return *this;
+    for (std::size_t i = 0; i < kCauses; ++i) seconds[i] += times * other.seconds[i];
+    kinks |= other.kinks;
+    return *this;
+}
+
+Topology at_cost(const Topology& topology, const CostFactors& factors) {
+    Topology dearer = topology;
+    for (Link& link : dearer.links.rows)
+        link.rate.value /= factors.factor[static_cast<std::size_t>(link.kind)];  // causes begin as kinds of link do
+    for (DomainBlock& block : dearer.cluster.blocks) make_dearer(block.type.instance, factors);
+    return dearer;
+}
+
+Cause cause_of(const Topology& topology, ResourceId resource) {
+    const auto links = static_cast<std::uint32_t>(topology.links.size());
+    if (resource.value < links) return static_cast<Cause>(topology.links[LinkId{resource.value}].kind);
+    const auto part = static_cast<GpuPart>((resource.value - links) % kGpuParts);
+    return part == GpuPart::proxy ? Cause::messages : Cause::channels;
+}
+
+void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors& factors) {
+    for (std::uint32_t i = 0; i < lowered.origin.size(); ++i) {
+        const Origin& origin = lowered.origin[ActivityId{i}];
+        if (origin.stage != kNoStage || origin.channel == kDone || origin.channel == kNotBefore) continue;
+        const Step& step = steps[origin.step];
+        SimTime& delay = lowered.system.delay[ActivityId{i}];
+        if (origin.channel == kHost)
+            delay = std::max(SimTime{}, times(step.schedule->exchange->host, factors[Cause::host]) -
+                                            times(step.schedule->launch, factors[Cause::launch]));
+        else if (step.schedule != nullptr)
+            delay = times(delay, factors[Cause::launch]);
+        else if (std::max(step.by_flops, step.by_memory).fs > 0)
+            delay = std::max(times(step.by_flops, factors[Cause::compute]),
+                             times(step.by_memory, factors[Cause::memory]));
+    }
+}
+
+std::vector<CauseSeconds> delay_causes(const Topology& topology, std::span<const Step> steps, const Lowered& lowered,
+                                       const LinkClasses* classes, const CostFactors& factors) {
+    const KindDelays delays(topology, steps, classes);
+    std::vector<CauseSeconds> causes;
+    for (std::uint32_t i = 0; i < lowered.origin.size(); ++i) {
+        const Origin& origin = lowered.origin[ActivityId{i}];
+        const Step& step = steps[origin.step];
+        const SimTime delay = lowered.system.delay[ActivityId{i}];
+        causes.push_back(origin.stage == kNoStage ? start_causes(step, origin, delay, factors)
+                                                  : delays.of(step, origin.channel));
+    }
+    return causes;
+}
+
+}  // namespace fmsim
