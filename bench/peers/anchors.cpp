@@ -92,7 +92,7 @@ json independent(int count) {
 json repeated(const char* collective, const char* size, int times) {
     json one = call(collective, size);
     one["repeat"] = times;
-    return workload({one});
+    return workload(json::array({one}));
 }
 
 std::vector<Anchor> anchors(const Folder& folder, const std::string& engine) {
@@ -103,7 +103,7 @@ std::vector<Anchor> anchors(const Folder& folder, const std::string& engine) {
     const auto collective = [&](const char* what, const char* size, int machines, bool flat = false) {
         std::vector<std::string> words{"collective", what, "--cluster", fmt::format("hgx-h100-8x400:{}", machines),
                                        "--sizes",    size};
-        if (std::string(what) == "all_reduce") words.insert(words.end(), {"--algorithm", "Ring"});
+        if (std::string(what) == "all_reduce") words.insert(words.end(), {"--algo", "Ring"});
         if (flat) words.insert(words.end(), {"--per-domain", "1"});
         return cli(words);
     };
@@ -122,9 +122,20 @@ std::vector<Anchor> anchors(const Folder& folder, const std::string& engine) {
     const auto chain = folder.file("chain.json", repeated("all_reduce", "1 MiB", 1000));
     const auto chained = folder.file("chained.json", repeated("all_reduce", "8 KiB", 3000));
     const auto free = folder.file("free.json", independent(3000));
-    const auto nothing = folder.file("nop.json", workload({{{"compute", {{"duration", "1 us"}}}}}));
+    const auto nothing = folder.file("nop.json", workload(json::array({{{"compute", {{"duration", "1 us"}}}}})));
     const auto layers = folder.file("ddp.json", ddp());
     const auto experts = folder.file("moe.json", moe());
+    const std::string source = FMSIM_SOURCE;
+    const auto large = folder.file(
+        "large.json", {{"kind", "training"},
+                       {"cluster", "p5en.48xlarge:12800"},
+                       {"model", "llama3-405b"},
+                       {"sequence", 8192},
+                       {"global_batch", 51200},
+                       {"attention", "cudnn"},
+                       {"recompute", "selective"},
+                       {"overlap", {{"tensor", true}}},
+                       {"parallel", {{"tensor", 8}, {"pipeline", 16}, {"chunks", 4}, {"ends_count", true}}}});
     const auto llama = folder.file("llama.json", {{"kind", "training"},
                                                   {"cluster", "hgx-h100-8x400:8"},
                                                   {"model", "llama3-70b"},
@@ -171,6 +182,12 @@ std::vector<Anchor> anchors(const Folder& folder, const std::string& engine) {
         {"B5", "ring, 512 x 8, 16 MiB", "none finishes", 0, 0, 10, 2048, collective("all_reduce", "16MiB", 512)},
         {"B6", "flat ring of 64, 1 GiB, every message", "htsim RoCE, packets", 87.9, 25, 40, 0,
          flat("flat_ring", 64, gib)},
+        {"-", "step of the 405B, 16,384 GPUs", "none", 0, 0, 0.3, 0,
+         cli({"run", source + "/workloads/llama3-405b-p5en-2048.json"})},
+        {"-", "the same, 102,400 GPUs", "none", 0, 0, 1, 500, cli({"run", large})},
+        {"-", "1,000 plans of the 405B, ranked", "none", 0, 0, 60, 0, cli({"run", source + "/bench/plans_405b.json"})},
+        {"-", "the same without memo", "none", 0, 0, 0, 0,
+         cli({"run", "--no-memo", source + "/bench/plans_405b.json"})},
     };
 }
 
@@ -180,7 +197,8 @@ double predicted(const Anchor& anchor, const std::string& printed) {
     const json document = json::parse(printed, nullptr, false);
     if (!document.is_object()) return 0;
     if (document.contains("time_s")) return document["time_s"].get<double>() * 1e3;
-    return document["operations"][0]["time_us"].get<double>() * 1e-3;
+    if (document.contains("plans")) return document["plans"][0]["time_s"].get<double>() * 1e3;
+    return document["rows"][0]["time_us"].get<double>() * 1e-3;
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-// How user time and memory grow with the work, in both programs: a table, and docs/growth.svg drawn from it.
+// How user time and memory grow with the work, in both programs: a table, and a drawing of it.
 //
-//   build/release/bench/peers/growth docs/growth.svg
+//   build/release/bench/peers/growth run > bench/results/growth.csv      some four minutes
+//   build/release/bench/peers/growth draw bench/results/growth.csv > docs/growth.svg
 #include <cmath>
 #include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -83,25 +85,40 @@ std::string drawn(const std::vector<Series>& all) {
     return svg + "</svg>\n";
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    if (argc != 2) {
-        fmt::print("usage: growth FILE.svg\n");
-        return 3;
-    }
-    const std::string folder = std::string(argv[0]).substr(0, std::string(argv[0]).rfind('/') + 1);
-    std::vector<Series> all = all_series();
+int run_all(const std::string& folder) {
     fmt::print("work,program,ranks,transfers,user_s,peak_MB\n");
-    for (Series& one : all)
+    for (const Series& one : all_series())
         for (const int ranks : one.ranks) {
-            const Ran run = least({folder + one.program, one.work, std::to_string(ranks)}, ranks <= 256 ? 2 : 1);
+            const Ran run = ran({folder + one.program, one.work, std::to_string(ranks)});
             if (!run.well) continue;
             const double transfers = one.work == "ring" ? 2.0 * (ranks - 1) * ranks : 1.0 * ranks * (ranks - 1);
-            one.points.push_back({transfers, run.user});
             fmt::print("{},{},{},{},{:.3f},{:.0f}\n", one.work, one.program, ranks, transfers, run.user, run.megabytes);
             std::fflush(stdout);
         }
-    std::ofstream(argv[1]) << drawn(all);
     return 0;
+}
+
+int draw(const char* table) {
+    std::vector<Series> all = all_series();
+    std::ifstream lines(table);
+    for (std::string line; std::getline(lines, line);) {
+        std::vector<std::string> row;
+        std::istringstream text(line);
+        for (std::string field; std::getline(text, field, ',');) row.push_back(field);
+        for (Series& one : all)
+            if (row.size() == 6 && row[0] == one.work && row[1] == one.program)
+                one.points.push_back({std::atof(row[3].c_str()), std::atof(row[4].c_str())});
+    }
+    fmt::print("{}", drawn(all));
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string what = argc > 1 ? argv[1] : "", program = argv[0];
+    if (what == "run" && argc == 2) return run_all(program.substr(0, program.rfind('/') + 1));
+    if (what == "draw" && argc == 3) return draw(argv[2]);
+    fmt::print("usage: growth run | growth draw TABLE.csv\n");
+    return 3;
 }

@@ -1,9 +1,9 @@
 // The work of works.hpp in SimGrid 3.32, in the fastest way that was found for each.
 //
 // Ring: a Comm is made in the completion callback of the one before it, without an actor a flow or a mailbox.
-// All-to-all: actors of 32 peers each; at every end this version searches a list of all that the same actor has started
-// (and a Comm without an actor is in one list with all the others), so that larger actors are slower, and smaller ones
-// need more memory. Prints the predicted seconds.
+// All-to-all: actors of 32 peers each, or 64 of 1,024; at every end this version searches a list of all that the same
+// actor has started (and a Comm without an actor is in one list with all the others), so that larger actors are slower,
+// and smaller ones need more memory. Prints the predicted seconds.
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -17,7 +17,8 @@ namespace {
 using namespace peers;
 namespace sg = simgrid::s4u;
 
-constexpr std::uint32_t kPeersOfAnActor = 32;
+// More than 30,000 actors and their stacks are more mappings than a process may have.
+std::uint32_t peers_of_an_actor(const Work& work) { return std::max(32U, work.ranks / 16); }
 
 // A host for each GPU's side to NVLink and one for its side to the network: a route is then two links.
 struct Hosts {
@@ -99,10 +100,11 @@ void exchange(const Work& work, const std::vector<sg::Host*>& side, std::uint32_
 }
 
 void all_to_all(const Work& work, const Hosts& hosts) {
+    const std::uint32_t most = peers_of_an_actor(work);
     for (std::uint32_t rank = 0; rank < work.ranks; ++rank)
-        for (std::uint32_t first = 0; first < work.ranks; first += kPeersOfAnActor) {
+        for (std::uint32_t first = 0; first < work.ranks; first += most) {
             std::vector<std::uint32_t> nvlink, nic;
-            for (std::uint32_t to = first; to < std::min(first + kPeersOfAnActor, work.ranks); ++to)
+            for (std::uint32_t to = first; to < std::min(first + most, work.ranks); ++to)
                 if (to != rank) (by_nvlink(rank, to) ? nvlink : nic).push_back(to);
             for (const auto& [side, peers] : {std::pair{&hosts.nvlink, nvlink}, std::pair{&hosts.nic, nic}})
                 if (!peers.empty())

@@ -33,10 +33,9 @@ private:
     struct Entry {
         SimTime when;
         EventId event;
-        // Times are not negative; one number of both compares without a branch.
-        bool operator<(const Entry& other) const { return key() < other.key(); }
-        __extension__ typedef unsigned __int128 Key;
-        Key key() const { return Key{static_cast<std::uint64_t>(when.fs)} << 32 | event.value; }
+        bool operator<(const Entry& other) const {
+            return when.fs < other.when.fs || (when.fs == other.when.fs && event.value < other.event.value);
+        }
     };
     void rise(std::size_t hole, Entry entry);
     void sink(std::size_t hole, Entry entry);

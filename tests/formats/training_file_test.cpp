@@ -28,6 +28,36 @@ TEST_CASE("a plan file reads to its plan") {
     CHECK_FALSE(is_training(R"({"operations": []})"));
 }
 
+TEST_CASE("many plans: each is the base with what it says itself laid over it") {
+    const char* const text = R"({"kind": "training_plans",
+        "base": {"model": "llama3-8b", "sequence": 8192, "global_batch": 64, "recompute": "full",
+                 "parallel": {"tensor": 2, "pipeline": 2}},
+        "plans": [{"name": "a"}, {"parallel": {"tensor": 4}}, {"recompute": null, "global_batch": 128}]})";
+    CHECK(is_training_plans(text));
+    CHECK_FALSE(is_training_plans(R"({"kind": "training"})"));
+    const std::vector<TrainingFile> plans = parse_training_plans(text, "plans.json");
+    REQUIRE(plans.size() == 3);
+    CHECK(plans[0].name == "a");
+    CHECK(plans[1].name == "plan 1");
+    CHECK(plans[1].plan.tensor == 4);
+    CHECK(plans[1].plan.pipeline == 2);
+    CHECK(plans[1].plan.recompute.all);
+    CHECK_FALSE(plans[2].plan.recompute.all);
+    CHECK(plans[2].plan.global_batch == 128);
+}
+
+TEST_CASE("a wrong plan among many is refused where the file has the value") {
+    const auto refused = [](const std::string& plans) {
+        const std::string text =
+            R"({"kind": "training_plans", "base": {"model": "llama3-8b", "sequence": 1}, )" + plans;
+        return refusal([&] { parse_training_plans(text, "p.json"); });
+    };
+    CHECK(refused(R"("plans": []})").find("/plans") != std::string::npos);
+    CHECK(refused(R"("plans": [{"global_batch": 8}, {}]})").find("global_batch") != std::string::npos);
+    CHECK(refused(R"("plans": [{"global_batch": 8}, {"global_batch": "8"}]})").find("/plans/1/global_batch") !=
+          std::string::npos);
+}
+
 TEST_CASE("plans with wrong words are refused") {
     const auto refused = [](const std::string& text) { return refusal([&] { parse_training(text, "p.json"); }); };
     CHECK(refused(R"({"kind": "training", "model": "llama3-80b", "sequence": 1, "global_batch": 1})")
