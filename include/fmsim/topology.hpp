@@ -332,6 +332,7 @@ public:
     };
     void repeat(const Repeat& sets);
     void scale(LinkId link, double fraction);         // its rate
+    void scale(LinkKind kind, double fraction);       // of all of a kind
     std::map<LinkKind, std::uint32_t> kinds() const;  // how many there are
 
 private:

@@ -66,6 +66,22 @@ Workload workload_of(const std::vector<ExpertCall>& calls) {
     return work;
 }
 
+// Problems with the key that a file would have, as those of the option.
+template <class Do>
+auto by_option(Do run) {
+    try {
+        return run();
+    } catch (InputError& error) {
+        for (Problem& problem : error.problems) {
+            const std::string key = problem.pointer.substr(problem.pointer.rfind('/') + 1);
+            if (!problem.file.empty()) continue;
+            problem.file = key == "top_k" ? "--top-k" : "--" + key;
+            problem.pointer.clear();
+        }
+        throw InputError(std::move(error.problems));
+    }
+}
+
 ReportedExperts predicted(const Scenario& scenario, const Group& group, const ExpertCall& call, bool may_refuse) {
     ReportedExperts row{.call = call};
     try {
@@ -80,13 +96,6 @@ ReportedExperts predicted(const Scenario& scenario, const Group& group, const Ex
     } catch (const Infeasible& error) {
         if (!may_refuse) throw;
         row.refused = error.what();
-    } catch (InputError& error) {  // places of a file say nothing here
-        for (Problem& problem : error.problems) {
-            const std::string key = problem.pointer.substr(problem.pointer.rfind('/') + 1);
-            problem.file = key == "top_k" ? "--top-k" : "--" + key;
-            problem.pointer.clear();
-        }
-        throw InputError(std::move(error.problems));
     }
     return row;
 }
@@ -142,7 +151,7 @@ int run_experts(const std::string& collective, const ExpertOptions& options, con
     const std::vector<Dispatcher> known = catalogue.dispatchers();
     for (const std::uint32_t tokens : tokens_of(options))
         for (const std::string& dispatcher : dispatchers_of(options, known)) {
-            find(known, dispatcher);
+            by_option([&] { return find(known, dispatcher).name; });
             calls.push_back(call_of(collective, options));
             calls.back().tokens = tokens;
             calls.back().dispatcher = dispatcher;
@@ -164,7 +173,7 @@ int run_experts(const std::string& collective, const ExpertOptions& options, con
     std::vector<ReportedCall> reported;
     for (const ExpertCall& call : calls) {
         asked += fmt::format("{} {}\n", call.kind(), to_text(call));
-        report.rows.push_back(predicted(scenario, group, call, calls.size() > 1));
+        report.rows.push_back(by_option([&] { return predicted(scenario, group, call, calls.size() > 1); }));
         if (report.rows.back().predicted)
             reported.push_back(report_call(*report.rows.back().predicted, report.rows.back().finding));
     }

@@ -69,7 +69,7 @@ constexpr std::array kOfMachines{Cause::nvlink,         Cause::pcie,            
                                  Cause::nvlink_latency, Cause::network_latency};
 
 Lowered lowered_at(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes) {
-    return classes != nullptr ? lower_folded(topology, steps, *classes) : lower(topology, steps, Fidelity::stream);
+    return classes != nullptr ? lower_folded(topology, steps, *classes, Fidelity::stream) : lower(topology, steps, Fidelity::stream);
 }
 
 // Of one that is no transfer.
@@ -177,8 +177,8 @@ CauseSeconds& CauseSeconds::add(const CauseSeconds& other, double times) {
 
 Topology at_cost(const Topology& topology, const CostFactors& factors) {
     Topology dearer = topology;
-    for (Link& link : dearer.links.rows)
-        link.rate.value /= factors.factor[static_cast<std::size_t>(link.kind)];  // causes begin as kinds of link do
+    for (const auto& [kind, links] : topology.links.kinds())  // causes begin as kinds of link do
+        dearer.links.scale(kind, 1 / factors.factor[static_cast<std::size_t>(kind)]);
     for (DomainBlock& block : dearer.cluster.blocks) make_dearer(block.type.instance, factors);
     return dearer;
 }

@@ -6,7 +6,7 @@ namespace fmsim {
 Rerun again(const Topology& topology, const RunSteps& made, const CostFactors& factors, Record record) {
     const Topology dearer = at_cost(topology, factors);
     const LinkClasses* const classes = made.classes ? &*made.classes : nullptr;
-    Rerun rerun{.lowered = classes != nullptr ? lower_folded(dearer, made.steps, *classes)
+    Rerun rerun{.lowered = classes != nullptr ? lower_folded(dearer, made.steps, *classes, Fidelity::stream)
                                               : lower(dearer, made.steps, Fidelity::stream),
                 .timeline = {},
                 .delays = {}};

@@ -84,6 +84,11 @@ std::map<LinkKind, std::uint32_t> LinkTable::kinds() const {
     return all;
 }
 
+void LinkTable::scale(LinkKind kind, double fraction) {
+    for (Link& link : rows_)
+        if (link.kind == kind) link.rate.value *= fraction;
+}
+
 void LinkTable::scale(LinkId link, double fraction) { scaled_.try_emplace(link.value, 1.0).first->second *= fraction; }
 
 }  // namespace fmsim

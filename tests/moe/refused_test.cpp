@@ -35,7 +35,7 @@ TEST_CASE("networks and domains that a dispatcher does not know") {
     CHECK(refused("p4d.24xlarge:2", "uccl-low-latency") ==
           "uccl-low-latency is not known to run on EFA (efa-v1); it is on efa-v2, efa-v3, efa-v4");
     CHECK(refused("hgx-h100-8x400:2", "uccl-normal") ==
-          "uccl-normal is not known to run on InfiniBand (infiniband-400g); it is on EFA");
+          "uccl-normal is not known to run on InfiniBand (infiniband-400g); it is on EFA, efa-v2");
     CHECK(refused("p5en.48xlarge:2", "hybrid-ep") ==
           "hybrid-ep is not known to run on EFA (efa-v3); it is on InfiniBand, RoCE");
     CHECK(refused("gb200-nvl72:1", "deepep-normal") ==
