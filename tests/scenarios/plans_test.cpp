@@ -12,7 +12,7 @@ namespace {
 // Of an operation of two GPUs, one an instance, over a link of 109 Gbit/s.
 double over_link(Collective collective, double bytes, SimTime latency) {
     const Topology net = build_topology(
-        toy::cluster({.instances = 2, .gpus = 1, .nic = BytesPerSecond{109e9 / 8}, .nic_latency = latency}));
+        toy::cluster({.instances = 2, .gpus = 2, .nic = BytesPerSecond{109e9 / 8}, .nic_latency = latency}));
     CollectiveCall call{.collective = collective, .size = Bytes{static_cast<std::int64_t>(bytes)}, .group = 0};
     Workload work;
     Job job;
