@@ -195,7 +195,8 @@ std::map<std::string, double> parse_results(std::string_view text, const std::st
     std::map<std::string, double> results;
     if (!value.is_object())
         throw InputError({{file, 1, "", "expected an object with a number a metric", "another value"}});
-    for (const auto& [pointer, number] : value.flatten().items())
+    const nlohmann::json flat = value.flatten();
+    for (const auto& [pointer, number] : flat.items())
         if (number.is_number()) results[pointer.substr(1)] = number.get<double>();
     return results;
 }
