@@ -28,7 +28,7 @@ struct OutcomeRow {
     std::vector<OutcomePart> parts;  // add up to it; empty: it has none
     std::string limited_by;          // "EFA"; of an exchange of a step what it crosses
     std::string busiest;             // the link that held it
-    std::string how;                 // "Ring Simple, 16 channels"
+    std::string how;                 // "Ring Simple x 16"
     bool operator==(const OutcomeRow&) const = default;
 };
 
@@ -51,7 +51,7 @@ struct RowDifference {
     bool same() const { return before && after && moved.empty() && same_time(before->seconds, after->seconds); }
     double seconds() const { return (after ? after->seconds : 0) - (before ? before->seconds : 0); }
     std::optional<double> percent() const;  // none where there was nothing before
-    // "bytes +11.1 %, EFA", "Tree LL -> Ring Simple", "only before"; empty where nothing moved.
+    // "bytes +11.1 %, EFA", "latency -> EFA, Tree LL x 8 -> Ring Simple x 8", "only before"; empty where nothing moved.
     std::string reason() const;
 };
 

@@ -51,12 +51,12 @@ Outcome before_at(const Spot& spot) {
     if (spot.has("time_s")) before.seconds = spot["time_s"].number();
     for (std::size_t i = 0; spot.has("rows") && i < spot["rows"].size(); ++i) {
         const Spot row = spot["rows"][i];
-        OutcomeRow made{.name = row["name"].text(), .seconds = row["time_us"].number() * kMicro};
+        OutcomeRow made{.name = row["name"].name(), .seconds = row["time_us"].number() * kMicro};
         if (row.has("parts_us"))
             for (const char* part : {kLaunchPart, kWaitingPart, kBytesPart, kComputingPart})
                 if (row["parts_us"].has(part)) made.parts.push_back({part, row["parts_us"][part].number() * kMicro});
-        if (row.has("limited_by")) made.limited_by = row["limited_by"].text();
-        if (row.has("how")) made.how = row["how"].text();
+        if (row.has("limited_by")) made.limited_by = row["limited_by"].name();
+        if (row.has("how")) made.how = row["how"].name();
         before.rows.push_back(std::move(made));
     }
     return before;
@@ -99,6 +99,7 @@ GateScenario scenario_at(const Spot& spot, const Json& ordered, double tolerance
     read_question(scenario, spot);
     for (const std::string& key : keys_in_order(ordered["metrics"])) {
         const Spot metric = spot["metrics"][key];
+        if (has_control_characters(key)) metric.refuse("expected a name without control characters", key);
         GateMetric made{.name = key,
                         .better = better_of(key, metric),
                         .tolerance = metric.has("tolerance") ? tolerance_at(metric["tolerance"]) : tolerance,
@@ -131,7 +132,7 @@ void read_allowances(GateSuite& suite, const Spot& list) {
         const Spot spot = list[i];
         GateAllowance allowance{.scenario = spot["scenario"].text(),
                                 .metric = spot.has("metric") ? spot["metric"].text() : "",
-                                .reason = spot["reason"].text(),
+                                .reason = spot["reason"].name(),
                                 .until = spot["until"].text()};
         const auto named = std::find_if(suite.scenarios.begin(), suite.scenarios.end(),
                                         [&](const GateScenario& known) { return known.name == allowance.scenario; });
@@ -195,7 +196,8 @@ std::map<std::string, double> parse_results(std::string_view text, const std::st
     std::map<std::string, double> results;
     if (!value.is_object())
         throw InputError({{file, 1, "", "expected an object with a number a metric", "another value"}});
-    for (const auto& [pointer, number] : value.flatten().items())
+    const nlohmann::json flat = value.flatten();
+    for (const auto& [pointer, number] : flat.items())
         if (number.is_number()) results[pointer.substr(1)] = number.get<double>();
     return results;
 }

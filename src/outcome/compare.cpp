@@ -45,7 +45,7 @@ std::string bound_text(const OutcomeRow& before, const OutcomeRow& after) {
 bool same_time(double a, double b) { return std::abs(a - b) <= kSameTime * std::max(std::abs(a), std::abs(b)); }
 
 std::string how_words(std::string_view algorithm, std::string_view protocol, std::int64_t channels) {
-    return fmt::format("{} {}, {} channel{}", algorithm, protocol, channels, channels == 1 ? "" : "s");
+    return fmt::format("{} {} x {}", algorithm, protocol, channels);
 }
 
 std::string exchange_words(std::string_view exchange, double megabytes) {
@@ -68,7 +68,6 @@ std::string RowDifference::reason() const {
     if (!after) return "only before";
     if (same()) return "";
     std::string text;
-    if (before->how != after->how) text = fmt::format("{} -> {}", before->how, after->how);
     const auto add = [&](const std::string& more) {
         if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
     };
@@ -77,6 +76,7 @@ std::string RowDifference::reason() const {
         add(by ? fmt::format("{} {}", moved, percent_text(*by)) : fmt::format("{} is new", moved));
     }
     add(bound_text(*before, *after));
+    if (before->how != after->how) add(fmt::format("{} -> {}", before->how, after->how));
     return text;
 }
 

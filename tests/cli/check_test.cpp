@@ -73,9 +73,7 @@ TEST_CASE("results that others measured: a floor, a ceiling, an allowance, and a
 
 TEST_CASE("bad input ends with 3 and a place, a bad word with 2") {
     const TemporaryFolder folder;
-    const auto code_of = [&](const std::string& text) {
-        return fmsim({"check", folder.file("s.json", text)});
-    };
+    const auto code_of = [&](const std::string& text) { return fmsim({"check", folder.file("s.json", text)}); };
     CHECK(code_of("{").code == 3);
     CHECK(code_of(kResults).code == 3);  // there are no results
     const Ended none = code_of(R"({"scenarios": [{"name": "a", "cluster": "p5.48xlarge", "collective": "all_reduce",
@@ -109,8 +107,8 @@ TEST_CASE("--update-baseline shows what it stores, after which the suite passes 
 
 TEST_CASE("every format has the same bytes each time") {
     for (const std::string format : {"text", "json", "junit", "sarif", "github", "md"}) {
-        const std::vector<std::string> words{"check",   kSuite,     "--what-if", "efa.bandwidth*0.9",
-                                             "--format", format,     "--today",   "2026-11-30"};
+        const std::vector<std::string> words{"check",    kSuite, "--what-if", "efa.bandwidth*0.9",
+                                             "--format", format, "--today",   "2026-11-30"};
         CHECK(fmsim(words).output == fmsim(words).output);
     }
 }

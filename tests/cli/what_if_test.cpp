@@ -48,8 +48,8 @@ TEST_CASE("what if, as text, JSON and CSV") {
 }
 
 TEST_CASE("one EFA device slow or gone, by rail policy: 1/2, 15.5/16, 15/16") {
-    const Strings all_reduce{"collective", "all_reduce", "--cluster", "p5en.48xlarge:16", "--sizes", "64GiB",
-                             "--proto",    "Simple",     "--algo",    "Ring"};
+    const Strings all_reduce{"collective", "all_reduce", "--cluster", "p5en.48xlarge:16", "--sizes",
+                             "64GiB",      "--proto",    "Simple",    "--algo",           "Ring"};
     const auto with = [&](Strings changes) {
         Strings words = all_reduce;
         for (const std::string& change : changes) words.insert(words.end(), {"--what-if", change});
@@ -81,17 +81,16 @@ TEST_CASE("a fault on a machine outside the job changes nothing: 0 bytes") {
 
 TEST_CASE("tensor parallel inside a machine: the fabric cannot matter; across two it does") {
     for (const std::string machines : {"4", "8"}) {
-        const json inside = report_of({"run", "-", "--cluster", "p5en.48xlarge:" + machines, "--what-if",
-                                       "efa.bandwidth*2"},
-                                      groups_of(8));
+        const json inside = report_of(
+            {"run", "-", "--cluster", "p5en.48xlarge:" + machines, "--what-if", "efa.bandwidth*2"}, groups_of(8));
         CHECK(inside["same"] == true);
         CHECK_THAT(inside["notes"].dump(), Contains("efa.bandwidth*2: no effect: 0 bytes"));
     }
     const json at_32 = report_of({"run", "-", "--cluster", "p5en.48xlarge:4"}, groups_of(8));
     const json at_64 = report_of({"run", "-", "--cluster", "p5en.48xlarge:8"}, groups_of(8));
     CHECK(at_32["time_s"] == at_64["time_s"]);
-    const json across = report_of({"run", "-", "--cluster", "p5en.48xlarge:4", "--what-if", "efa.bandwidth*2"},
-                                  groups_of(16));
+    const json across =
+        report_of({"run", "-", "--cluster", "p5en.48xlarge:4", "--what-if", "efa.bandwidth*2"}, groups_of(16));
     CHECK(across["before"]["time_s"].get<double>() > at_32["time_s"].get<double>());
     CHECK(across["after"]["time_s"].get<double>() < across["before"]["time_s"].get<double>());
     CHECK(across["notes"].empty());
@@ -102,8 +101,8 @@ TEST_CASE("two racks: a limit of the fabric moves with its layers, one of the pl
     const TemporaryFolder folder;
     const std::string cluster = folder.file("racks.json", R"({"domains": [{"type": "hgx-h100-8x400", "count": 4}],
         "network": {"layers": [{"name": "leaf", "children": 2, "oversubscription": 4, "uplinks": 16}]}})");
-    const Strings pair{"collective", "all_reduce", "--cluster", cluster, "--gpus", "16", "--sizes", "1GiB",
-                       "--algo",     "Ring",       "--proto",   "Simple"};
+    const Strings pair{"collective", "all_reduce", "--cluster", cluster, "--gpus",  "16",
+                       "--sizes",    "1GiB",       "--algo",    "Ring",  "--proto", "Simple"};
     const auto ask = [&](const std::string& placement, const std::string& change) {
         Strings words = pair;
         words.insert(words.end(), {"--placement", placement, "--what-if", change});
@@ -125,16 +124,17 @@ TEST_CASE("two racks: a limit of the fabric moves with its layers, one of the pl
 TEST_CASE("a saved result and a fresh one are compared alike") {
     const TemporaryFolder folder;
     const std::string plan = FMSIM_SOURCE_DIR "/workloads/llama3-8b-p5-4.json";
-    for (const auto& [file, cluster] : {std::pair<std::string, std::string>{kOverlap, "p5en.48xlarge:4"},
-                                        {plan, "p5.48xlarge:4"}}) {
-        const std::string saved = folder.file(
-            "saved.json", output_of({"run", file, "--cluster", cluster, "--format", "json"}));
+    for (const auto& [file, cluster] :
+         {std::pair<std::string, std::string>{kOverlap, "p5en.48xlarge:4"}, {plan, "p5.48xlarge:4"}}) {
+        const std::string saved =
+            folder.file("saved.json", output_of({"run", file, "--cluster", cluster, "--format", "json"}));
         const json same = report_of({"compare", saved, cluster + "+" + file});
         CHECK(same["same"] == true);
         CHECK(same["before"]["time_s"] == same["after"]["time_s"]);
     }
     const std::string sweep = folder.file(
-        "sweep.json", output_of({"collective", "all_reduce", "--cluster", "p5.48xlarge:2", "--sizes", "8,1GiB", "--format", "json"}));
+        "sweep.json",
+        output_of({"collective", "all_reduce", "--cluster", "p5.48xlarge:2", "--sizes", "8,1GiB", "--format", "json"}));
     CHECK(report_of({"compare", sweep, sweep})["same"] == true);
     const std::string other = output_of({"compare", "p5.48xlarge:2+" + kOverlap, "p5en.48xlarge:2+" + kOverlap});
     CHECK_THAT(other, Contains("gradients 1") && Contains("EFA"));

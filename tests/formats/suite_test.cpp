@@ -107,8 +107,8 @@ TEST_CASE("an update changes baselines and what it stores itself, and loses noth
 }
 
 TEST_CASE("results are numbers by their way in the file") {
-    const auto results = parse_results(R"({"throughput": 961.963, "batch 32": {"latency_ms": 4253.818}, "on": true})",
-                                       "r.json");
+    const auto results =
+        parse_results(R"({"throughput": 961.963, "batch 32": {"latency_ms": 4253.818}, "on": true})", "r.json");
     CHECK(results == std::map<std::string, double>{{"throughput", 961.963}, {"batch 32/latency_ms", 4253.818}});
     CHECK_THROWS_AS(parse_results("[1]", "r.json"), InputError);
     CHECK_THROWS_AS(parse_results("{", "r.json"), InputError);

@@ -32,6 +32,7 @@ void check_round_trip(const std::string& text) {
 TEST_CASE("what is shipped survives being written out") {
     for (const auto& entry : std::filesystem::directory_iterator(FMSIM_SOURCE_DIR "/workloads")) {
         if (!entry.is_regular_file() || is_training(test::read_whole(entry.path()))) continue;
+        if (entry.path().filename() == "suite.json") continue;  // of the gate
         CAPTURE(entry.path());
         check_round_trip(test::read_whole(entry.path()));
     }

@@ -32,7 +32,7 @@ TEST_CASE("the part that moved most is the reason, with its own change and what 
 
 TEST_CASE("what bounds it and how it is done are named before and after where they differ") {
     const Comparison made = compare(outcome({row("a", 1, 9)}), outcome({row("a", 4, 2, "latency", "Tree LL")}));
-    CHECK(made.rows[0].reason() == "Ring Simple -> Tree LL, bytes -77.78 %, EFA -> latency");
+    CHECK(made.rows[0].reason() == "bytes -77.78 %, EFA -> latency, Ring Simple -> Tree LL");
 }
 
 TEST_CASE("rows meet by name and number, and those that only one has are said to be alone") {

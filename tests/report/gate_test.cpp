@@ -43,7 +43,8 @@ GateReport report() {
 GateReport many(std::size_t count, Verdict verdict) {
     GateReport made = report();
     made.judgements.clear();
-    for (std::size_t i = 0; i < count; ++i) made.judgements.push_back(row("scenario " + std::to_string(i), verdict, 5000));
+    for (std::size_t i = 0; i < count; ++i)
+        made.judgements.push_back(row("scenario " + std::to_string(i), verdict, 5000));
     return made;
 }
 

@@ -17,7 +17,12 @@ constexpr double kWrite = 112.0 / 4.1, kStage = 112.0 / 200;
 
 Operation operation(const std::string& name, Action action, const std::string& stream = "",
                     std::vector<std::uint32_t> after = {}) {
-    return {.name = name, .stream = stream, .after = std::move(after), .start = {}, .action = std::move(action), .place = ""};
+    return {.name = name,
+            .stream = stream,
+            .after = std::move(after),
+            .start = {},
+            .action = std::move(action),
+            .place = ""};
 }
 
 // Seconds that a save blocks the steps, over `saves` of them.
@@ -26,17 +31,18 @@ double blocked(double interval, bool background, std::uint32_t saves) {
     job.groups.push_back({.name = "all", .members = {}, .size = 0, .stride = 1, .place = ""});
     Program program;
     auto& all = program.operations;
-    const auto step = [&] { all.push_back(operation("step", Compute{.duration = from_seconds(interval)})); };
+    const auto named = [&](const std::string& what) { return what + " " + std::to_string(all.size()); };
+    const auto step = [&] { all.push_back(operation(named("step"), Compute{.duration = from_seconds(interval)})); };
     step();
     for (std::uint32_t i = 0; i < saves; ++i) {
         if (background) {
             std::vector<std::uint32_t> before;  // the write that still has the buffer
             if (i > 0) before = {static_cast<std::uint32_t>(all.size()) - 2};
-            all.push_back(operation("stage", Delay{from_seconds(kStage)}, "", before));
-            all.push_back(operation("write", Delay{from_seconds(kWrite)}, "checkpoint",
+            all.push_back(operation(named("stage"), Delay{from_seconds(kStage)}, "", before));
+            all.push_back(operation(named("write"), Delay{from_seconds(kWrite)}, "checkpoint",
                                     {static_cast<std::uint32_t>(all.size()) - 1}));
         } else {
-            all.push_back(operation("write", Delay{from_seconds(kWrite)}));
+            all.push_back(operation(named("write"), Delay{from_seconds(kWrite)}));
         }
         step();
     }
