@@ -125,12 +125,20 @@ private:
         for (std::uint32_t i = 0; i < of.size(); ++i) {
             const Origin& origin = middle.origin[ActivityId{i}];
             if (origin.stage == kNoStage) continue;
-            // What rounding leaves goes where most is, so that causes add up to the delay.
-            auto& all = of[i].seconds;
-            auto& most = *std::max_element(all.begin(), all.end());
-            most += seconds(middle.system.delay[ActivityId{i}]) - of[i].all();
+            of[i][largest(of[i])] += seconds(middle.system.delay[ActivityId{i}]) - of[i].all();
             causes_[{origin.step, origin.channel}] = of[i];
         }
+    }
+    // Where what is missing to the delay goes: to a kink, whose mean of two slopes need not add up, else to the largest,
+    // which hides the rounding.
+    static Cause largest(const CauseSeconds& of) {
+        std::size_t most = 0;
+        const auto rank = [&](std::size_t i) {
+            return std::pair{of.kink(static_cast<Cause>(i)), std::abs(of.seconds[i])};
+        };
+        for (std::size_t i = 1; i < kCauses; ++i)
+            if (rank(i) > rank(most)) most = i;
+        return static_cast<Cause>(most);
     }
     void add(Cause cause, const Lowered& middle, std::vector<CauseSeconds>& of) const {
         CostFactors dearer, cheaper;
