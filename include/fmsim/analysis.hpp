@@ -50,9 +50,9 @@ Findings explain(const Topology& topology, const Prediction& prediction);
 // A part of the critical path: what the end of the run waited for. The causes add up to the part.
 struct CriticalPart {
     SimTime from, to;
-    std::uint32_t step{};             // in RunSteps
-    bool flows{};                     // bytes moved, at the rate that `held_by` set; else a delay passed
-    ResourceId held_by = kOwnLimit;   // as the topology counts; kOwnLimit: the SMs of the channels
+    std::uint32_t step{};            // in RunSteps
+    bool flows{};                    // bytes moved, at the rate that `held_by` set; else a delay passed
+    ResourceId held_by = kOwnLimit;  // as the topology counts; kOwnLimit: the SMs of the channels
     CauseSeconds causes;
     std::optional<std::uint32_t> late_rank;  // the first part of a step that had to wait for its last rank
     SimTime waited;                          // the first of its ranks for that one
@@ -68,19 +68,18 @@ CauseSeconds slopes(const Topology& topology, const Rerun& run);
 // What more of something would bring.
 struct Lever {
     Cause cause{};
-    double slope{};          // seconds for each ln(cost); of a kink the mean of the next two
-    double dearer{};         // the same to each side, where there is a kink
+    double slope{};   // seconds for each ln(cost); of a kink the mean of the next two
+    double dearer{};  // the same to each side, where there is a kink
     double cheaper{};
     bool kink{};
-    double room{};           // how many times as cheap it can get with the slope as it is; infinity: no end found
-    SimTime end_there;       // of the run then
+    double room{};              // how many times as cheap it can get with the slope as it is; infinity: no end found
+    SimTime end_there;          // of the run then
     std::optional<Cause> then;  // what counts instead from there on
-    bool no_effect{};        // it does not come up: 0 bytes, or never waited for
-    double amount{};         // bytes over all links of the kind; else seconds in all delays
+    bool no_effect{};           // it does not come up: 0 bytes, or never waited for
+    double amount{};            // bytes over all links of the kind; else seconds in all delays
 };
 // One for each cause but `fixed`, the largest slope first.
-std::vector<Lever> levers(const Topology& topology, const RunSteps& made, const Rerun& run,
-                          const CauseSeconds& slopes);
+std::vector<Lever> levers(const Topology& topology, const RunSteps& made, const Rerun& run, const CauseSeconds& slopes);
 
 // How busy the links of a kind are, in equal spans of the run.
 struct UseOverTime {
@@ -93,16 +92,16 @@ std::vector<UseOverTime> use_over_time(const Topology& topology, const RunSteps&
 
 // A resource that set rates on the critical path.
 struct Saturated {
-    ResourceId resource;        // as the topology counts; kOwnLimit: channels
-    std::uint32_t call{};       // in Prediction::calls
-    std::uint32_t alike{1};     // that are as busy
-    SimTime critical;           // time on the critical path in which it set the rate
-    double busy{};              // of its capacity while the call ran
+    ResourceId resource;     // as the topology counts; kOwnLimit: channels
+    std::uint32_t call{};    // in Prediction::calls
+    std::uint32_t alike{1};  // that are as busy
+    SimTime critical;        // time on the critical path in which it set the rate
+    double busy{};           // of its capacity while the call ran
 };
 
 struct Reasons {
     std::vector<CriticalPart> path;
-    CauseSeconds spent;   // on the path, by cause: adds up to the end
+    CauseSeconds spent;  // on the path, by cause: adds up to the end
     CauseSeconds slopes;
     std::vector<Lever> levers;
     std::vector<Saturated> saturated;  // the longest first

@@ -125,8 +125,8 @@ bool is_training(std::string_view text);
 TransformerModel parse_model_config(std::string_view text, const std::string& file);
 TransformerModel model_preset(const std::string& name);
 std::vector<std::string> model_presets();
-// Megatron-LM's flags ("--tensor-model-parallel-size 8 ..."), NeMo's YAML. What has no place in a plan is left out; what
-// is needed and missing is refused by name.
+// Megatron-LM's flags ("--tensor-model-parallel-size 8 ..."), NeMo's YAML. What has no place in a plan is left out;
+// what is needed and missing is refused by name.
 TrainingFile import_megatron(std::string_view text, const std::string& file);
 TrainingFile import_nemo(std::string_view text, const std::string& file);
 

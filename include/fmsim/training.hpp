@@ -192,8 +192,8 @@ struct TrainingConstants {
     double loss_passes{};                     // over the logits, 32 bits, forward and backward
     double tensor_hidden{};                   // of a tensor-parallel exchange, hidden where `overlap.tensor`
     double overlap_slows{};                   // computing beside an exchange: time lost, of the exchange's
-    SimTime layer_host;                       // of the host, a layer and pass, kernel by kernel; a CUDA graph needs none
-    SimTime experts_host;                     // and of a layer of experts besides: routing, permutations
+    SimTime layer_host;    // of the host, a layer and pass, kernel by kernel; a CUDA graph needs none
+    SimTime experts_host;  // and of a layer of experts besides: routing, permutations
     // By fabric, of a layer of experts whose tokens cross it: what the GPU waits for hosts and proxies; not in a graph.
     std::map<std::string, SimTime> experts_gap;
     SimTime exchange_host;   // to issue one exchange of a layer

@@ -31,11 +31,16 @@ bool is_collective(const std::string& word) {
 LoadedRun short_run(const Options& options) {
     const Collective collective = parse_collective(options.run);
     if (options.size.empty())
-        throw InputError({{"--size", 0, "", fmt::format("expected a size for {}, such as --size 1GiB", options.run), ""}});
+        throw InputError(
+            {{"--size", 0, "", fmt::format("expected a size for {}, such as --size 1GiB", options.run), ""}});
     const auto sizes = parse_sizes(options.size, 2);
     if (sizes.size() != 1) throw InputError({{"--size", 0, "", "expected one size", options.size}});
-    LoadedRun run{.file = "", .text = fmt::format("{} {}\n", options.run, sizes.front().count), .work = {},
-                  .words = options.scenario, .scenario = {}, .placements = {}};
+    LoadedRun run{.file = "",
+                  .text = fmt::format("{} {}\n", options.run, sizes.front().count),
+                  .work = {},
+                  .words = options.scenario,
+                  .scenario = {},
+                  .placements = {}};
     run.words = completed(options.scenario, run.work);
     run.work = in_turn({{std::string(name(collective)), collective, sizes.front()}});
     run.scenario = make_scenario(run.words);
@@ -45,7 +50,8 @@ LoadedRun short_run(const Options& options) {
 
 LoadedRun file_run(const Options& options, std::string text) {
     if (!options.size.empty())
-        throw InputError({{"--size", 0, "", "expected a size for a collective only; the file has its own", options.size}});
+        throw InputError(
+            {{"--size", 0, "", "expected a size for a collective only; the file has its own", options.size}});
     return load_run(options.run, std::move(text), options.scenario);
 }
 
@@ -72,8 +78,7 @@ int explain_run(const Options& options) {
     std::string text;
     if (!in_words) {
         text = read_file(options.run);
-        if (is_training(text))
-            return explain_training(text, options.run, options.id, options.scenario, options.output);
+        if (is_training(text)) return explain_training(text, options.run, options.id, options.scenario, options.output);
     }
     const LoadedRun run = in_words ? short_run(options) : file_run(options, std::move(text));
     if (run.scenario.predict.fidelity != Fidelity::stream)
@@ -104,7 +109,8 @@ int explain_run(const Options& options) {
 
 void check_focus(const WhyReport& report) {
     if (report.focus.empty() || find(report.tree, report.focus) != nullptr) return;
-    throw InputError({{"", 0, "", "ID: expected a number or a name that `fmsim explain` shows without ID", report.focus}});
+    throw InputError(
+        {{"", 0, "", "ID: expected a number or a name that `fmsim explain` shows without ID", report.focus}});
 }
 
 std::vector<SourcedValue> sources_of(const Cluster& cluster) {
@@ -133,7 +139,8 @@ void add_explain(CLI::App& program, Action& action) {
         ->option_text("ID");
     command.add_option("--size", options->size, "of a collective: such as 64MiB; a plain number is bytes")
         ->option_text("SIZE");
-    command.add_flag("--no-alternatives", options->no_alternatives, "do not predict the other algorithms and protocols");
+    command.add_flag("--no-alternatives", options->no_alternatives,
+                     "do not predict the other algorithms and protocols");
     command.add_option("--spans", options->spans, "equal spans of the run in which use of links is shown (default 40)")
         ->check(CLI::Range(1, 1000))
         ->option_text("N");

@@ -100,14 +100,15 @@ int explain_training(const std::string& text, const std::string& path, const std
     std::vector<SourcedValue> sources = sources_of(made.exchanges.cluster());
     const auto constants = Catalogue::shipped().file_sources("training.json");
     sources.insert(sources.end(), constants.begin(), constants.end());
-    WhyReport report{.title = fmt::format("{} on {}, {} GPUs", made.file.name, made.exchanges.cluster().name, plan.gpus),
-                     .seconds = made.step.seconds,
-                     .tree = why_step(plan, made.trainer, made.exchanges, made.step, sources),
-                     .focus = id,
-                     .saturated = {},
-                     .levers = {},
-                     .use = {},
-                     .provenance = training_provenance(text + made.words)};
+    WhyReport report{
+        .title = fmt::format("{} on {}, {} GPUs", made.file.name, made.exchanges.cluster().name, plan.gpus),
+        .seconds = made.step.seconds,
+        .tree = why_step(plan, made.trainer, made.exchanges, made.step, sources),
+        .focus = id,
+        .saturated = {},
+        .levers = {},
+        .use = {},
+        .provenance = training_provenance(text + made.words)};
     check_focus(report);
     if (id.empty()) report.levers = step_levers(plan, made.trainer, made.exchanges, made.step);
     emit(output, write(report, output.format));

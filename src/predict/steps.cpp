@@ -100,8 +100,8 @@ const Schedule& Schedules::message(const Group& ends, Bytes size) {
     Pins pins = pins_;
     pins.algorithm.reset();  // of collectives
     const Choice chosen = choose(Collective::send_recv, size, topology_, ends, nccl_, pins);
-    Schedule schedule = plan(chosen, Collective::send_recv, topology_, ends,
-                             request_of(chosen, size, 0, topology_, ends, nccl_, pins));
+    Schedule schedule =
+        plan(chosen, Collective::send_recv, topology_, ends, request_of(chosen, size, 0, topology_, ends, nccl_, pins));
     schedule.exchange->messages.clear();
     if (size.count > 0) schedule.exchange->messages = {{0, 1, static_cast<double>(size.count)}};
     return made_->messages.emplace(std::move(asked), std::move(schedule)).first->second;
