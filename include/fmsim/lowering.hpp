@@ -27,17 +27,17 @@ enum class Cause : std::uint8_t {
     pcie,
     numa,
     network,
-    channels,         // bytes through the SMs of NCCL's channels
-    messages,         // of an exchange: a proxy's work for each
-    nvlink_latency,   // of a hop, and of a credit back
+    channels,        // bytes through the SMs of NCCL's channels
+    messages,        // of an exchange: a proxy's work for each
+    nvlink_latency,  // of a hop, and of a credit back
     network_latency,
-    switches,         // NVSwitches that reduce: their latency, and an SM's work for each chunk
-    signals,          // an SM's work for each unit it signals and awaits
-    launch,           // of kernels of NCCL's
-    host,             // where it is slower than the GPUs
-    compute,          // FLOPs, and computing of a given duration
-    memory,           // bytes of HBM
-    fixed,            // delays, and starts that are not before
+    switches,  // NVSwitches that reduce: their latency, and an SM's work for each chunk
+    signals,   // an SM's work for each unit it signals and awaits
+    launch,    // of kernels of NCCL's
+    host,      // where it is slower than the GPUs
+    compute,   // FLOPs, and computing of a given duration
+    memory,    // bytes of HBM
+    fixed,     // delays, and starts that are not before
 };
 inline constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::fixed) + 1;
 std::string_view name(Cause cause);  // "NVLink bandwidth"
@@ -85,7 +85,7 @@ struct LinkClasses {
 struct Step {
     std::vector<std::uint32_t> after;  // earlier steps
     SimTime not_before;
-    SimTime takes;               // without a schedule: the larger of the next two, or time that passes
+    SimTime takes;  // without a schedule: the larger of the next two, or time that passes
     SimTime by_flops, by_memory;
     const Schedule* schedule{};  // null: none
     const Group* group{};        // of the schedule

@@ -121,10 +121,10 @@ struct NamedSaturated {
     Saturated found;
 };
 struct WhyReport {
-    std::string title;      // "p5.48xlarge:2, 16 GPUs"
-    double seconds{};       // of the run
+    std::string title;  // "p5.48xlarge:2, 16 GPUs"
+    double seconds{};   // of the run
     WhyNode tree;
-    std::string focus;      // the node to show whole, by id or name; empty: all, two levels deep
+    std::string focus;  // the node to show whole, by id or name; empty: all, two levels deep
     std::vector<NamedSaturated> saturated;
     std::vector<Lever> levers;
     std::vector<UseOverTime> use;

@@ -63,7 +63,8 @@ std::vector<WhyAlternative> alternatives(const Topology& topology, const std::ve
                 refused = error.what();
             }
         }
-        if (made == 0 && !refused.empty() && algorithm.name != call.algorithm) all.push_back({std::string(algorithm.name), 0, refused});
+        if (made == 0 && !refused.empty() && algorithm.name != call.algorithm)
+            all.push_back({std::string(algorithm.name), 0, refused});
     }
     std::stable_sort(all.begin(), all.end(), [](const WhyAlternative& a, const WhyAlternative& b) {
         return a.why.empty() != b.why.empty() ? a.why.empty() : a.seconds < b.seconds;

@@ -1,5 +1,5 @@
-// What the end of a run waited for, back from the end: each activity flowed, was delayed before that, and began when the
-// last of its predecessors ended. Parts meet without a gap, so they add up to the run to the femtosecond.
+// What the end of a run waited for, back from the end: each activity flowed, was delayed before that, and began when
+// the last of its predecessors ended. Parts meet without a gap, so they add up to the run to the femtosecond.
 #include <algorithm>
 #include <map>
 
@@ -14,7 +14,8 @@ public:
         : topology_(topology), made_(made), run_(run), before_(run.lowered.system.activities()) {
         const System& system = run.lowered.system;
         for (std::uint32_t i = 0; i < system.activities(); ++i)
-            for (const auto& [after, lag] : system.successors.of(i)) before_[after.value].push_back({ActivityId{i}, lag});
+            for (const auto& [after, lag] : system.successors.of(i))
+                before_[after.value].push_back({ActivityId{i}, lag});
         for (const RateStep& step : run.timeline.rates) rates_[step.activity.value].push_back(step);
     }
 
@@ -63,12 +64,19 @@ private:
                               .causes = run_.delays[activity.value],
                               .late_rank = {},
                               .waited = {}});
-        if (activity == run_.lowered.steps[step].launch && !parts_.empty() && parts_.back().step == step) set_late(step);
+        if (activity == run_.lowered.steps[step].launch && !parts_.empty() && parts_.back().step == step)
+            set_late(step);
     }
     void add_flow(std::uint32_t step, SimTime from, SimTime to, ResourceId held) {
         const auto& stands_for = run_.lowered.stands_for;
-        CriticalPart part{.from = from, .to = to, .step = step, .flows = true, .held_by = held, .causes = {},
-                          .late_rank = {}, .waited = {}};
+        CriticalPart part{.from = from,
+                          .to = to,
+                          .step = step,
+                          .flows = true,
+                          .held_by = held,
+                          .causes = {},
+                          .late_rank = {},
+                          .waited = {}};
         if (held != kOwnLimit && !stands_for.empty()) part.held_by = stands_for[held.value];
         part.causes[held == kOwnLimit ? Cause::channels : cause_of(topology_, part.held_by)] = seconds(to - from);
         parts_.push_back(part);

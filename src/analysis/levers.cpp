@@ -89,8 +89,12 @@ std::vector<Lever> levers_of(const CostedRun& run) {
     for (std::size_t i = 0; i < kCauses; ++i) {
         const auto cause = static_cast<Cause>(i);
         if (cause == Cause::fixed) continue;
-        Lever lever{.cause = cause, .slope = run.slopes[cause], .kink = run.slopes.kink(cause),
-                    .end_there = from_seconds(run.now), .then = {}, .amount = run.amounts[cause]};
+        Lever lever{.cause = cause,
+                    .slope = run.slopes[cause],
+                    .kink = run.slopes.kink(cause),
+                    .end_there = from_seconds(run.now),
+                    .then = {},
+                    .amount = run.amounts[cause]};
         lever.dearer = lever.cheaper = lever.slope;
         lever.no_effect = !lever.kink && std::abs(lever.slope) <= 1e-9 * run.now;
         if (!lever.no_effect) follow.follow(lever);
@@ -107,15 +111,13 @@ std::vector<Lever> levers(const Topology& topology, const RunSteps& made, const 
         factors[cause] = factor;
         return factors;
     };
-    return levers_of({.now = seconds(run.timeline.end),
-                      .end_at = [&](Cause cause, double f) {
-                          return seconds(again(topology, made, at(cause, f)).timeline.end);
-                      },
-                      .slopes_there = [&](Cause cause, double f) {
-                          return slopes(topology, again(topology, made, at(cause, f), Record::rates));
-                      },
-                      .slopes = slopes_here,
-                      .amounts = amounts_of(topology, made, run)});
+    return levers_of(
+        {.now = seconds(run.timeline.end),
+         .end_at = [&](Cause cause, double f) { return seconds(again(topology, made, at(cause, f)).timeline.end); },
+         .slopes_there = [&](Cause cause,
+                             double f) { return slopes(topology, again(topology, made, at(cause, f), Record::rates)); },
+         .slopes = slopes_here,
+         .amounts = amounts_of(topology, made, run)});
 }
 
 }  // namespace fmsim

@@ -12,7 +12,7 @@ struct CostedRun {
     double now{};                                             // seconds at the costs as they are
     std::function<double(Cause, double factor)> end_at;       // with one cause so many times as dear
     std::function<CauseSeconds(Cause, double)> slopes_there;  // at other costs
-    double matters = 1e-3;  // of the run: smaller slopes are not followed
+    double matters = 1e-3;                                    // of the run: smaller slopes are not followed
     CauseSeconds slopes;
     CauseSeconds amounts;  // bytes on the links of a kind, seconds of anything else
 };

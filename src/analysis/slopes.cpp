@@ -8,12 +8,13 @@
 // r = share x level, level = (capacity - what takers held elsewhere use) / (weights of those held here), which is
 // differentiated from the lowest level up; or by its own limit, the SMs. A start is the last of the ends it waits for.
 //
-//   A ==2== B --1-- C   f0 on AB, f1 on AB and BC, f2 on BC, one byte each: f1 = f2 = 1/2 end at 2, held by BC. BC twice
-//   as fast: they end at 1. d end / d ln(1 / capacity of BC) = 2 s, of AB 0.
+//   A ==2== B --1-- C   f0 on AB, f1 on AB and BC, f2 on BC, one byte each: f1 = f2 = 1/2 end at 2, held by BC. BC
+//   twice as fast: they end at 1. d end / d ln(1 / capacity of BC) = 2 s, of AB 0.
 //
 // Kinks: two ends that a start waits for, two resources full at one level, two changes of one component at one instant
 // (or nearer than kNear of the run) whose gradients differ. Source: infinitesimal perturbation analysis (Glasserman,
-// Gradient Estimation via Perturbation Analysis, 1991) on the engine's max-min rates. Cost: that of the run, times kCauses.
+// Gradient Estimation via Perturbation Analysis, 1991) on the engine's max-min rates. Cost: that of the run, times
+// kCauses.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,8 +25,8 @@
 namespace fmsim {
 namespace {
 
-constexpr double kNear = 3e-5;   // of the run: times nearer than this are one
-constexpr double kFull = 1e-7;   // of a capacity
+constexpr double kNear = 3e-5;  // of the run: times nearer than this are one
+constexpr double kFull = 1e-7;  // of a capacity
 
 std::uint32_t differing(const CauseSeconds& a, const CauseSeconds& b, double scale) {
     std::uint32_t bits = 0;
@@ -172,7 +173,8 @@ private:
             flow_[i].flows = false;
             for (const Use& use : system_.uses.of(i)) {
                 auto& takers = takers_[use.resource.value];
-                takers.erase(std::find_if(takers.begin(), takers.end(), [&](const Taker& t) { return t.activity == i; }));
+                takers.erase(
+                    std::find_if(takers.begin(), takers.end(), [&](const Taker& t) { return t.activity == i; }));
             }
             changed_.push_back({i, end_of_[i]});
         }
@@ -238,9 +240,10 @@ private:
             std::uint32_t kinks = 0;
             for (const auto& [other, slope] : changed_) {
                 const auto uses = system_.uses.of(other);
-                const bool here = other == seed || std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-                                      return std::binary_search(resources_.begin(), resources_.end(), use.resource.value);
-                                  });
+                const bool here =
+                    other == seed || std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+                        return std::binary_search(resources_.begin(), resources_.end(), use.resource.value);
+                    });
                 if (!here) continue;
                 activity_seen_[other] = walk_;
                 if (!any) when = slope;
@@ -301,7 +304,8 @@ private:
             group.held.push_back(i);
         }
         for (auto& [resource, group] : of_resource) groups.push_back(std::move(group));
-        std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.level < b.level; });
+        std::stable_sort(groups.begin(), groups.end(),
+                         [](const Group& a, const Group& b) { return a.level < b.level; });
         ++known_walk_;
         known_.resize(system_.activities());
         for (const Group& group : groups) {

@@ -39,8 +39,9 @@ std::vector<UseOverTime> use_over_time(const Topology& topology, const RunSteps&
         const ResourceId shown = stands_for.empty() ? resource : stands_for[resource.value];
         if (shown.value >= topology.links.size()) continue;
         const LinkKind kind = topology.links[LinkId{shown.value}].kind;
-        UseOverTime& use = of_kind.try_emplace(kind, UseOverTime{std::string(kind_name(topology, kind)),
-                                                                  std::vector<double>(spans), std::vector<double>(spans)})
+        UseOverTime& use = of_kind
+                               .try_emplace(kind, UseOverTime{std::string(kind_name(topology, kind)),
+                                                              std::vector<double>(spans), std::vector<double>(spans)})
                                .first->second;
         const double members = members_of(topology, made, shown);
         links[kind] += members;

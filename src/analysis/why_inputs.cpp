@@ -65,9 +65,9 @@ std::vector<WhyInput> inputs_of(Cause cause, const Protocol* protocol, const std
         if (place.cause != cause) continue;
         for (const SourcedValue& value : sources) {
             if (!value.file.starts_with(place.folder)) continue;
-            const std::string wanted =
-                place.by_protocol && protocol != nullptr ? fmt::format("{}/{}", place.pointer, name(*protocol))
-                                                         : std::string(place.pointer);
+            const std::string wanted = place.by_protocol && protocol != nullptr
+                                           ? fmt::format("{}/{}", place.pointer, name(*protocol))
+                                           : std::string(place.pointer);
             if (value.pointer != wanted && !value.pointer.starts_with(wanted + "/")) continue;
             const std::string name = value.file + " " + value.pointer;
             const bool known =

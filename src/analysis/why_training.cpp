@@ -1,7 +1,8 @@
 // Why a training step takes what it takes.
 //
-// The parts of the stage that waits least add up to the step. A part that kernels make up is told by kernel; one that is
-// what shows of exchanges, by exchange, in proportion to what one call of each takes, and each by the tree of its call.
+// The parts of the stage that waits least add up to the step. A part that kernels make up is told by kernel; one that
+// is what shows of exchanges, by exchange, in proportion to what one call of each takes, and each by the tree of its
+// call.
 #include <algorithm>
 #include <cmath>
 
@@ -30,16 +31,26 @@ const std::vector<PartWords>& words() {
         {StepPart::experts, "the kernels' times alone / products x grouped", {}, {"/products", "/grouped"}},
         {StepPart::streams, "bytes over HBM / streams", {}, {"/streams"}},
         {StepPart::recompute, "kernels that run again before the backward pass", {}, {"/products", "/streams"}},
-        {StepPart::host, "launches, and where host and exchanges take longer than the GPU the rest", {},
+        {StepPart::host,
+         "launches, and where host and exchanges take longer than the GPU the rest",
+         {},
          {"/layer_host", "/exchange_host", "/chunk_gap", "/step_gap", "/experts_host", "/experts_gap"}},
-        {StepPart::tensor, "exchanges of tensor-parallel groups, less what hides beside products",
-         {"tensor "}, {"/tensor_hidden", "/overlap_slows"}},
-        {StepPart::context, "exchanges of context-parallel groups, less what hides beside attention",
-         {"context "}, {"/overlap_slows"}},
-        {StepPart::expert_exchange, "tokens to their experts and back, less what hides beside another micro-batch",
-         {"experts ", "expert tensor "}, {"/imbalance", "/overlap_slows"}},
-        {StepPart::data, "gradients summed and parameters gathered, less what hides beside passes",
-         {"data ", "expert data "}, {"/overlap_slows"}},
+        {StepPart::tensor,
+         "exchanges of tensor-parallel groups, less what hides beside products",
+         {"tensor "},
+         {"/tensor_hidden", "/overlap_slows"}},
+        {StepPart::context,
+         "exchanges of context-parallel groups, less what hides beside attention",
+         {"context "},
+         {"/overlap_slows"}},
+        {StepPart::expert_exchange,
+         "tokens to their experts and back, less what hides beside another micro-batch",
+         {"experts ", "expert tensor "},
+         {"/imbalance", "/overlap_slows"}},
+        {StepPart::data,
+         "gradients summed and parameters gathered, less what hides beside passes",
+         {"data ", "expert data "},
+         {"/overlap_slows"}},
         {StepPart::pipeline, "messages between stages that their sender waits for", {"pipeline "}, {}},
         {StepPart::optimizer, "bytes of parameters, gradients and state over HBM / streams", {}, {"/streams"}},
         {StepPart::bubble, "a stage waits for others: the schedule, played chunk by chunk", {}, {}},
@@ -73,14 +84,19 @@ class StepTree {
 public:
     StepTree(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges, const StepPrediction& step,
              const std::vector<SourcedValue>& sources)
-        : plan_(plan), trainer_(trainer), exchanges_(exchanges), step_(step), sources_(sources),
+        : plan_(plan),
+          trainer_(trainer),
+          exchanges_(exchanges),
+          step_(step),
+          sources_(sources),
           kernels_(kernels_of(plan, trainer, step.slowest)) {}
 
     WhyNode make() {
         WhyNode root{.title = fmt::format("step: stage {} of {}, which waits least", step_.slowest, plan_.pipeline),
                      .seconds = step_.seconds,
-                     .rule = "last stage to end + gap, x (1 + straggler x log2(domains)); the parts add up to it "
-                             "(docs/models/training.md)",
+                     .rule =
+                         "last stage to end + gap, x (1 + straggler x log2(domains)); the parts add up to it "
+                         "(docs/models/training.md)",
                      .bound_s = step_.peak > 0 ? std::optional(step_.seconds * step_.mfu) : std::nullopt,
                      .bound_rule = "the model's FLOPs at the GPUs' peak"};
         for (const PartWords& part : words())
@@ -190,7 +206,8 @@ private:
     const std::vector<KernelUse> kernels_;
 };
 
-// The step at other costs, its stages' passes in the order that they had. Exchanges are run again only where theirs change.
+// The step at other costs, its stages' passes in the order that they had. Exchanges are run again only where theirs
+// change.
 class CostedStep {
 public:
     CostedStep(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges, const StepPrediction& step)
@@ -201,8 +218,7 @@ public:
         of_exchanges[Cause::compute] = of_exchanges[Cause::memory] = 1;
         if (of_exchanges.factor != last_.factor) exchanges_.set_costs(of_exchanges);
         last_ = of_exchanges;
-        return predict_step(plan_, at_cost(trainer_, factors), exchanges_,
-                            {.must_fit = false, .order = order_})
+        return predict_step(plan_, at_cost(trainer_, factors), exchanges_, {.must_fit = false, .order = order_})
             .seconds;
     }
     CauseSeconds slopes(CostFactors at_factors) {

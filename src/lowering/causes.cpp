@@ -2,8 +2,8 @@
 //
 // The delay of a stream is what its pipeline takes alone less what its bytes take at full rate: sums of largest sums of
 // latencies and of bytes / rates, so piecewise linear in all costs, and what a cause has in it is how the delay grows
-// with its cost. That is read off by making each cause 1e-4 dearer and cheaper: exact where both sides agree. Where they
-// do not (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
+// with its cost. That is read off by making each cause 1e-4 dearer and cheaper: exact where both sides agree. Where
+// they do not (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
 //
 // By hand: a ring of two at 1 byte/ns, 5 ns a hop, two steps of one byte: it takes 12 ns, its bytes 2; of the delay of
 // 10 ns the latency of hops has all, since 1 % more of it makes it 10.1.
@@ -64,8 +64,8 @@ void make_dearer(InstanceType& type, const CostFactors& factors) {
 }
 
 // Causes that at_cost() changes; those of starts are known without.
-constexpr std::array kOfMachines{Cause::nvlink,         Cause::pcie,            Cause::numa,     Cause::network,
-                                 Cause::channels,       Cause::messages,        Cause::switches, Cause::signals,
+constexpr std::array kOfMachines{Cause::nvlink,         Cause::pcie,           Cause::numa,     Cause::network,
+                                 Cause::channels,       Cause::messages,       Cause::switches, Cause::signals,
                                  Cause::nvlink_latency, Cause::network_latency};
 
 Lowered lowered_at(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes) {
@@ -125,12 +125,20 @@ private:
         for (std::uint32_t i = 0; i < of.size(); ++i) {
             const Origin& origin = middle.origin[ActivityId{i}];
             if (origin.stage == kNoStage) continue;
-            // What rounding leaves goes where most is, so that causes add up to the delay.
-            auto& all = of[i].seconds;
-            auto& most = *std::max_element(all.begin(), all.end());
-            most += seconds(middle.system.delay[ActivityId{i}]) - of[i].all();
+            of[i][largest(of[i])] += seconds(middle.system.delay[ActivityId{i}]) - of[i].all();
             causes_[{origin.step, origin.channel}] = of[i];
         }
+    }
+    // Where what is missing to the delay goes: to a kink, whose mean of two slopes need not add up, else to the largest,
+    // which hides the rounding.
+    static Cause largest(const CauseSeconds& of) {
+        std::size_t most = 0;
+        const auto rank = [&](std::size_t i) {
+            return std::pair{of.kink(static_cast<Cause>(i)), std::abs(of.seconds[i])};
+        };
+        for (std::size_t i = 1; i < kCauses; ++i)
+            if (rank(i) > rank(most)) most = i;
+        return static_cast<Cause>(most);
     }
     void add(Cause cause, const Lowered& middle, std::vector<CauseSeconds>& of) const {
         CostFactors dearer, cheaper;
@@ -153,7 +161,7 @@ private:
     const Topology& topology_;
     const LinkClasses* classes_;
     std::vector<Step> kinds_;
-    std::map<StepKind, std::size_t> number_;  // only looked up
+    std::map<StepKind, std::size_t> number_;                                // only looked up
     std::map<std::pair<std::size_t, std::uint32_t>, CauseSeconds> causes_;  // of a kind, of a channel
 };
 
@@ -202,8 +210,8 @@ void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors
         else if (step.schedule != nullptr)
             delay = times(delay, factors[Cause::launch]);
         else if (std::max(step.by_flops, step.by_memory).fs > 0)
-            delay = std::max(times(step.by_flops, factors[Cause::compute]),
-                             times(step.by_memory, factors[Cause::memory]));
+            delay =
+                std::max(times(step.by_flops, factors[Cause::compute]), times(step.by_memory, factors[Cause::memory]));
     }
 }
 

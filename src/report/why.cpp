@@ -101,10 +101,9 @@ private:
         text_ += wrapped(line, indent + 2, std::string(indent, ' ') + "-");
     }
     void add(const WhyAlternative& other, std::size_t indent) {
-        text_ += wrapped(other.why.empty()
-                             ? fmt::format("with {}: {} in all, {:+.3g} %", other.what, time_text(other.seconds),
-                                           share(other.seconds) - kPercent)
-                             : fmt::format("with {}: {}", other.what, printable(other.why)),
+        text_ += wrapped(other.why.empty() ? fmt::format("with {}: {} in all, {:+.3g} %", other.what,
+                                                         time_text(other.seconds), share(other.seconds) - kPercent)
+                                           : fmt::format("with {}: {}", other.what, printable(other.why)),
                          indent + 2, std::string(indent, ' ') + "-");
     }
     void add_saturated() {
@@ -170,10 +169,8 @@ nlohmann::ordered_json json_of(const WhyNode& node) {
     json["rule"] = node.rule;
     json["inputs"] = nlohmann::ordered_json::array();
     for (const WhyInput& input : node.inputs)
-        json["inputs"].push_back({{"name", input.name},
-                                  {"value", input.value},
-                                  {"confidence", input.confidence},
-                                  {"source", input.source}});
+        json["inputs"].push_back(
+            {{"name", input.name}, {"value", input.value}, {"confidence", input.confidence}, {"source", input.source}});
     if (!node.alternatives.empty()) json["alternatives"] = nlohmann::ordered_json::array();
     for (const WhyAlternative& other : node.alternatives) {
         nlohmann::ordered_json one{{"what", other.what}};
@@ -243,8 +240,8 @@ std::string csv_of(const WhyReport& report) {
 
 std::string write(const WhyReport& report, Format format) {
     return in_format(
-        format, report, [](const WhyReport& r) { return Text(r).all(); },
-        [](const WhyReport& r) { return json_of(r); }, csv_of);
+        format, report, [](const WhyReport& r) { return Text(r).all(); }, [](const WhyReport& r) { return json_of(r); },
+        csv_of);
 }
 
 }  // namespace fmsim

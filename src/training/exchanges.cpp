@@ -33,7 +33,7 @@ struct Exchanges::State {
     Pins pins;
     std::map<std::uint32_t, Topology> topologies;  // by domains
     std::map<std::tuple<Family, Collective, std::int64_t>, double> known;
-    std::optional<CostFactors> costs;  // none: the cluster's own
+    std::optional<CostFactors> costs;                                       // none: the cluster's own
     std::map<std::tuple<Family, Collective, std::int64_t>, RunSteps> made;  // of runs at the cluster's own
 
     const Topology& topology(std::uint32_t domains) {

@@ -28,7 +28,9 @@ struct Named {
     std::string operator()(const Quantise& one) const {
         return fmt::format("quantisation of {} elements to {}", one.elements, name(one.to));
     }
-    std::string operator()(const OptimizerStep& one) const { return fmt::format("Adam on {} parameters", one.parameters); }
+    std::string operator()(const OptimizerStep& one) const {
+        return fmt::format("Adam on {} parameters", one.parameters);
+    }
     std::string operator()(const Traffic& one) const {
         return fmt::format("{} bytes read, {} written", one.reads.count, one.writes.count);
     }
@@ -57,8 +59,7 @@ public:
         for (const Work& work : works) {
             const double share = again(work, plan_.recompute);
             const TimedWork time = timed(work, plan_, trainer_);
-            if (share > 0)
-                add(work, StepPart::recompute, ", again", times * share, time.work + time.launch, time);
+            if (share > 0) add(work, StepPart::recompute, ", again", times * share, time.work + time.launch, time);
         }
     }
     std::vector<KernelUse> sorted() const {

@@ -34,8 +34,7 @@ TimedWork timed(const Work& work, const TrainingPlan& plan, const Trainer& train
     double speed = speed_of(work, plan, trainer);
     const auto power = trainer.constants.power.find(trainer.gpu.name);
     if (power != trainer.constants.power.end() && time.compute > time.memory) speed *= power->second;
-    return {work.times * seconds(std::max(time.compute, time.memory)) / speed, work.times * seconds(time.launch),
-            time};
+    return {work.times * seconds(std::max(time.compute, time.memory)) / speed, work.times * seconds(time.launch), time};
 }
 
 double again(const Work& work, const Recompute& recompute) {

@@ -86,8 +86,8 @@ TEST_CASE("slopes of random workloads add up to the run and are those of runs at
         }
     });
     if (std::getenv("FMSIM_REASONS") != nullptr)
-        WARN(fmt::format("{} one-sided slopes, {} of them 0 on both counts; {} wrong, worst {:.2g}; {} at kinks", checked, none,
-                         wrong, worst, kinks));
+        WARN(fmt::format("{} one-sided slopes, {} of them 0 on both counts; {} wrong, worst {:.2g}; {} at kinks",
+                         checked, none, wrong, worst, kinks));
     CHECK(checked > 3 * kinks);
 }
 

@@ -54,8 +54,7 @@ TEST_CASE("what cannot matter says so, with the bytes it carries") {
 TEST_CASE("a NIC that is three times as fast as it has to be gets no further than NVLink lets it") {
     // 2 x 2 GPUs, a ring over all: NICs at 1 GB/s, NVLink at 3; each carries the same bytes. So the NIC counts until
     // it is three times as fast, and NVLink from there on.
-    const Topology net =
-        build_topology(toy::cluster({.instances = 2, .gpus = 2, .nvlink = 3_GBps, .nic = 1_GBps}));
+    const Topology net = build_topology(toy::cluster({.instances = 2, .gpus = 2, .nvlink = 3_GBps, .nic = 1_GBps}));
     const Reasons why = reasons_of(net, ring_on(net, Bytes{4'000'000}));
     const Lever& nic = lever_of(why, Cause::network);
     CHECK(nic.slope == Approx(seconds(why.path.back().to)).epsilon(0.3));
@@ -64,8 +63,7 @@ TEST_CASE("a NIC that is three times as fast as it has to be gets no further tha
 }
 
 TEST_CASE("two equal links in a row are a kink: a little less of one costs, a little more brings nothing") {
-    const Topology net =
-        build_topology(toy::cluster({.instances = 2, .gpus = 2, .nvlink = 1_GBps, .nic = 1_GBps}));
+    const Topology net = build_topology(toy::cluster({.instances = 2, .gpus = 2, .nvlink = 1_GBps, .nic = 1_GBps}));
     const Lever nic = lever_of(reasons_of(net, ring_on(net, Bytes{4'000'000})), Cause::network);
     CHECK(nic.kink);
     CHECK(nic.dearer > 1.5 * nic.cheaper);
