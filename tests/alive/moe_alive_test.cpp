@@ -28,7 +28,7 @@ std::vector<Place> places() {
     for (const char* words :
          {"hgx-h800-8x400:2", "hgx-h100-8x400:1", "hgx-h100-8x400:2", "hgx-h100-8x400:20", "hgx-h100-8x400:22",
           "hgx-h100-8x400-roce:2", "hgx-h100-8x400-roce:16", "hgx-h100-8x400-roce:22", "hgx-b200:1", "p5.48xlarge:2",
-          "p5.48xlarge:9", "p5.48xlarge:22", "p5en.48xlarge:2", "p5en.48xlarge:9", "p5en.48xlarge:22",
+          "p5.48xlarge:9", "p5.48xlarge:20", "p5.48xlarge:22", "p5en.48xlarge:2", "p5en.48xlarge:9", "p5en.48xlarge:22",
           "p6-b200.48xlarge:2", "p6-b200.48xlarge:9"})
         add(words, 0);
     for (const std::uint32_t gpus : {2u, 9u, 72u}) add("gb200-nvl72:1", gpus);
