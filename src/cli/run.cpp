@@ -3,6 +3,7 @@
 
 #include "ask_file.hpp"
 #include "commands.hpp"
+#include "training.hpp"
 
 namespace fmsim::cli {
 namespace {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ask.hpp"
+#include "commands.hpp"
 #include "training.hpp"
 #include "version.hpp"
 
