@@ -74,7 +74,9 @@ void add_alternatives(const FileScenario& run, const Prediction& prediction, con
                      prediction.calls[order[*longest]]);
 }
 
-int explain_run(const Options& options) {
+// With the changes of --what-if in force: it is the changed run that is explained.
+int explain_run(Options options) {
+    options.scenario = with_changes(options.scenario, parse_changes(options.scenario.what_if));
     const bool in_words = is_collective(options.run);
     FileQuestion question{.text = in_words ? "" : read_file(options.run), .file = options.run};
     if (!in_words && training_plan(question.text, question.file))
@@ -86,7 +88,8 @@ int explain_run(const Options& options) {
     const Topology& topology = run.scenario.topology;
     const Prediction prediction = predict_file(asked.question, run);
     const Reasons reasons = reasons_of(topology, prediction, options.spans);
-    WhyReport report{.title = fmt::format("{}, {} GPUs", topology.cluster.name, together(run.placements).size()),
+    WhyReport report{.title = fmt::format("{}, {} GPUs{}", topology.cluster.name, together(run.placements).size(),
+                                          changes_text(options.scenario)),
                      .seconds = seconds(prediction.end),
                      .tree = why_tree(topology, prediction, reasons, sources_of(topology.cluster)),
                      .focus = options.id,
@@ -107,26 +110,6 @@ int explain_run(const Options& options) {
 }
 
 }  // namespace
-
-void check_focus(const WhyReport& report) {
-    if (report.focus.empty() || find(report.tree, report.focus) != nullptr) return;
-    throw InputError(
-        {{"", 0, "", "ID: expected a number or a name that `fmsim explain` shows without ID", report.focus}});
-}
-
-std::vector<SourcedValue> sources_of(const Cluster& cluster) {
-    std::vector<SourcedValue> all;
-    const Catalogue catalogue = Catalogue::shipped();
-    for (const DomainBlock& block : cluster.blocks) {
-        try {
-            const auto its = catalogue.sources(block.type.name);
-            all.insert(all.end(), its.begin(), its.end());
-        } catch (const InputError&) {
-            // A machine of the user's own: his file is its source.
-        }
-    }
-    return all;
-}
 
 void add_explain(CLI::App& program, Action& action) {
     CLI::App& command = *program.add_subcommand(

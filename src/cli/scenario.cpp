@@ -268,9 +268,10 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const std::vec
     const Cluster& cluster = scenario.topology.cluster;
     if (std::any_of(cluster.faults.begin(), cluster.faults.end(),
                     [](const Fault& fault) { return fault.kind == DeviceKind::nic; }))
-        all.push_back(fmt::format("the traffic of a NIC with a fault follows the rail policy \"{}\"; --what-if "
-                                  "rail_policy=even or neighbour shows the others",
-                                  name(cluster.rail_policy)));
+        all.push_back(
+            fmt::format("the traffic of a NIC with a fault follows the rail policy \"{}\"; --what-if "
+                        "rail_policy=even or neighbour shows the others",
+                        name(cluster.rail_policy)));
     if (any([](const CallPrediction& c) { return !c.algorithm.empty(); }))
         all.push_back("operations are back to back, as nccl-tests measures them");
     if (any([](const CallPrediction& c) { return !c.algorithm.empty() && c.algorithm != "SendRecv"; })) {

@@ -151,7 +151,8 @@ int explain_training(const FileQuestion& question, const std::string& id, const 
     std::vector<SourcedValue> sources = sources_of(made.cluster);
     const auto constants = made.words.catalogue->file_sources("training.json");
     sources.insert(sources.end(), constants.begin(), constants.end());
-    WhyReport report{.title = fmt::format("{} on {}, {} GPUs", made.file->name, made.cluster.name, plan.gpus),
+    WhyReport report{.title = fmt::format("{} on {}, {} GPUs{}", made.file->name, made.cluster.name, plan.gpus,
+                                          changes_text(options)),
                      .seconds = made.step->seconds,
                      .tree = why_step(plan, made.trainer, made.exchanges, *made.step, sources),
                      .focus = id,

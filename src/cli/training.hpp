@@ -24,6 +24,8 @@ int explain_training(const FileQuestion& question, const std::string& id, const 
 // Where the values of a cluster's machines come from; none of a machine that is a file of the user's.
 std::vector<SourcedValue> sources_of(const Cluster& cluster);
 
+// ", what if efa.bandwidth*2", for the title of what is explained; empty without changes.
+std::string changes_text(const ScenarioOptions& options);
 // Refuses a node that the tree does not have.
 void check_focus(const WhyReport& report);
 

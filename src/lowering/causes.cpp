@@ -58,7 +58,8 @@ void make_dearer(InstanceType& type, const CostFactors& factors) {
     if (type.nic) {
         Nic& nic = *type.nic;
         for (SimTime& latency : nic.hop_latency.values) latency = times(latency, factors[Cause::network_latency]);
-        nic.wire_latency = times(nic.wire_latency, factors[Cause::network_latency]);
+        for (SimTime* latency : {&nic.wire_latency, &nic.hop_spread})
+            *latency = times(*latency, factors[Cause::network_latency]);
         nic.message_cost = times(nic.message_cost, factors[Cause::messages]);
     }
 }
@@ -69,7 +70,8 @@ constexpr std::array kOfMachines{Cause::nvlink,         Cause::pcie,           C
                                  Cause::nvlink_latency, Cause::network_latency};
 
 Lowered lowered_at(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes) {
-    return classes != nullptr ? lower_folded(topology, steps, *classes, Fidelity::stream) : lower(topology, steps, Fidelity::stream);
+    return classes != nullptr ? lower_folded(topology, steps, *classes, Fidelity::stream)
+                              : lower(topology, steps, Fidelity::stream);
 }
 
 // Of one that is no transfer.
@@ -129,8 +131,8 @@ private:
             causes_[{origin.step, origin.channel}] = of[i];
         }
     }
-    // Where what is missing to the delay goes: to a kink, whose mean of two slopes need not add up, else to the largest,
-    // which hides the rounding.
+    // Where what is missing to the delay goes: to a kink, whose mean of two slopes need not add up, else to the
+    // largest, which hides the rounding.
     static Cause largest(const CauseSeconds& of) {
         std::size_t most = 0;
         const auto rank = [&](std::size_t i) {

@@ -58,6 +58,16 @@ std::vector<Tried> steps() {
             all.back().plan.dispatch = dispatch;
             all.back().plan.micro_batch = 4;
         }
+    // Experts with a bias; experts whose exchange hides; experts in FP8 that wait for the host.
+    all.push_back(step_on("p5en.48xlarge", "gpt-oss-20b", 8));
+    all.back().plan.experts = 8;
+    all.push_back(step_on("p5en.48xlarge", "qwen3-30b-a3b", 8));
+    all.back().plan.experts = 8;
+    all.back().plan.overlap.experts = true;
+    all.push_back(step_on("p5en.48xlarge", "qwen3-30b-a3b", 8));
+    all.back().plan.experts = 8;
+    all.back().plan.sequence = 64;
+    all.back().plan.precision = Precision::fp8;
     for (const std::int64_t few : {1, 2}) {  // too little work for the host
         all.push_back(step_on("p5en.48xlarge", "qwen3-30b-a3b", 8));
         all.back().plan.experts = 8;

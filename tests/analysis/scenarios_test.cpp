@@ -92,13 +92,14 @@ void check_sums(const WhyNode& node) {
 
 }  // namespace
 
-TEST_CASE("two p5, 16 GiB: NVLink, which switches use at 321 GB/s") {
+TEST_CASE("two p5, 16 GiB: NVLink, which switches use at 312 GB/s") {
     // NVLS trees: each GPU's data go up for all 8 heads, its head's sum comes once more: 1 + 1/8 of the size each way
-    // over NVLink, at 450 x 0.7125 GB/s: 60.3 ms. Each machine sends it all once over 32 NICs of 11 GB/s: 48.8 ms. So
-    // NVLink binds, until it is 1.23 times as fast.
+    // over NVLink, at 450 x 0.6924 GB/s: 62.0 ms. Each machine sends it all once over 32 NICs of 10.08 GB/s: 53.3 ms.
+    // So NVLink binds, until it is 1.16 times as fast.
     const Explained run = explained(Catalogue::shipped().cluster("p5.48xlarge:2"),
                                     in_turn({{"16 GiB", Collective::all_reduce, Bytes{std::int64_t{16} << 30}}}));
-    const double size = 16.0 * (1 << 30), nvlink = size * 1.125 / (450e9 * 0.7125), efa = size / (32 * 11e9);
+    const InstanceType& type = run.net.cluster.blocks[0].type.instance;
+    const double size = 16.0 * (1 << 30), nvlink = size * 1.125 / (450e9 * type.nvlink->switch_efficiency), efa = size / (32 * type.nic->carries.value);
     CHECK(run.prediction.calls[0].algorithm == "NVLSTree");
     CHECK(nvlink > efa);
     CHECK(run.reasons.spent[Cause::nvlink] == Approx(nvlink).epsilon(0.01));
@@ -187,18 +188,19 @@ TEST_CASE("Llama 3.1 405B on 2,048 p5en GPUs: products of matrices, at the units
     test::check_golden("analysis/405b_p5en.txt", shown(run.tree, run.levers));
 }
 
-TEST_CASE("DeepSeek-V3 on p6-b300: layers of experts wait for hosts and proxies, then EFA", "[.plans]") {
-    // Tokens cross EFA to 64 experts' ranks on 8 machines. What a GPU waits for hosts and proxies, a layer of experts
-    // and pass: 4 layers x 2 passes x 120 micro-batches = 960 times on each stage. Of one rank's 308 MB back 56 of 64
-    // parts leave the machine over its two NICs, less than that wait.
+TEST_CASE("DeepSeek-V3 on p6-b300: experts' tokens cross EFA, and layers wait for hosts and proxies", "[.plans]") {
+    // Tokens cross EFA to 64 experts' ranks on 8 machines. Of one rank's 308 MB back 56 of 64 parts leave the machine
+    // over its two NICs, and half as many bytes go out: 960 times on each stage (4 layers x 2 passes x 120
+    // micro-batches). As often a GPU waits for hosts and proxies, which takes less.
     TrainingFile file = parse_training(read("workloads/deepseek-v3-p5en-256.json"),
                                        FMSIM_SOURCE_DIR "/workloads/deepseek-v3-p5en-256.json");
     file.cluster = "p6-b300.48xlarge:256";
     const ExplainedStep run = explained_step(file);
     const Catalogue catalogue = Catalogue::shipped();
     const double gap = seconds(catalogue.training().experts_gap.at("EFA/once_a_domain"));
-    CHECK(run.tree.children.front().title == "host");
-    CHECK(run.tree.children.front().seconds == Approx(960 * gap).epsilon(0.1));
+    CHECK(run.tree.children[0].title == "expert exchange");
+    CHECK(run.tree.children[1].title == "host");
+    CHECK(run.tree.children[1].seconds == Approx(960 * gap).epsilon(0.1));
     const Nic nic = *catalogue.cluster("p6-b300.48xlarge:1").blocks[0].type.instance.nic;
     const double bytes = 4096 * 8 * 7168 * 2 * (1 - std::pow(7.0 / 8, 8)) * 8 / 8;  // to the 8 machines, each once
     bool back = false;
@@ -207,11 +209,10 @@ TEST_CASE("DeepSeek-V3 on p6-b300: layers of experts wait for hosts and proxies,
             back = true;
             CHECK(use.bytes == Approx(bytes).epsilon(0.01));
             CHECK(use.seconds == Approx(bytes * 56 / 64 / (2 * nic.carries.value)).epsilon(0.15));
-            CHECK(use.seconds < gap);
         }
     CHECK(back);
-    CHECK(run.levers.front().cause == Cause::host);
-    CHECK(slope(run.levers, Cause::network) > 0.1 * run.step.seconds);
+    CHECK(run.levers.front().cause == Cause::network);
+    CHECK(slope(run.levers, Cause::host) > 0.1 * run.step.seconds);
     check_sums(run.tree);
     test::check_golden("analysis/deepseek_p6.txt", shown(run.tree, run.levers));
 }
@@ -235,7 +236,7 @@ TEST_CASE("the same in UltraServers: experts in one NVLink domain, and what is l
     CHECK(least == Approx(output).epsilon(0.01));
     CHECK(run.levers.front().cause == Cause::compute);
     CHECK(slope(run.levers, Cause::network) < 0.02 * run.step.seconds);
-    CHECK(run.step.parts()[StepPart::expert_exchange] < 0.01 * run.step.seconds);
+    CHECK(run.step.parts()[StepPart::expert_exchange] < 0.05 * run.step.seconds);
     check_sums(run.tree);
     test::check_golden("analysis/deepseek_ultra.txt", shown(run.tree, run.levers));
 }

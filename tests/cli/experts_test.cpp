@@ -28,7 +28,8 @@ TEST_CASE("one dispatcher that does not run ends with its reason, several show i
     const Ended several = fmsim({"collective", "moe_dispatch", "--cluster", "p5en.48xlarge:16", "--format", "json"});
     CHECK(several.code == 0);
     std::size_t refused = 0;
-    for (const auto& row : nlohmann::json::parse(several.output)["rows"]) refused += row["time_us"].is_null();
+    const auto report = nlohmann::json::parse(several.output);
+    for (const auto& row : report["rows"]) refused += row["time_us"].is_null();
     CHECK(refused == 4);
 }
 

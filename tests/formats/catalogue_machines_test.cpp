@@ -118,6 +118,7 @@ TEST_CASE("no file of the catalogue is without a machine that uses it") {
         if (type.nic) used.insert("nics/" + type.nic->name + ".json");
         used.insert("kernels/" + shipped().kernels(type.gpu).name + ".json");
     }
+    for (const Dispatcher& dispatcher : shipped().dispatchers()) used.insert("moe/" + dispatcher.name + ".json");
     for (const auto& [path, text] : shipped().files()) {
         INFO(path);
         CHECK(used.contains(path));

@@ -39,8 +39,8 @@ TEST_CASE("two p5 instances have the published devices and rates") {
     const InstanceType& type = net.cluster.blocks[0].type.instance;
     CHECK(type.nic->rate.value * type.nics * 8 == 3.2e12);  // 3.2 Tb/s of EFA
     CHECK(type.nvlink->rate == 450_GBps);
-    CHECK(rate[LinkKind::network] == Approx(2 * 2 * 32 * 11e9));
-    CHECK(rate[LinkKind::nvlink] == Approx(2 * 2 * 8 * 450e9 * 0.8163));
+    CHECK(rate[LinkKind::network] == Approx(2 * 2 * 32 * type.nic->carries.value));
+    CHECK(rate[LinkKind::nvlink] == Approx(2 * 2 * 8 * 450e9 * type.nvlink->efficiency));
     CHECK(rate[LinkKind::numa] == Approx(2 * 2 * 16e9));
     // Of each instance: 8 GPUs, 32 NICs and 8 switches, on 63, 15.75 and 15.75 GB/s.
     CHECK(rate[LinkKind::pcie] == Approx(2 * 2 * (8 * 63e9 + 32 * 15.75e9 + 8 * 15.75e9)));
@@ -48,13 +48,15 @@ TEST_CASE("two p5 instances have the published devices and rates") {
 
 TEST_CASE("what leaves a p5 instance is the sum of its NICs") {
     const Topology net = build_topology(Catalogue::shipped().cluster("p5.48xlarge:2"));
+    const InstanceType& type = net.cluster.blocks[0].type.instance;
+    const double nic = type.nic->carries.value;
     const auto gpus = devices_of(net, DeviceKind::gpu, InstanceId{0});
     CHECK(gpus.size() == 8);
-    CHECK(cut(net, gpus, devices_of(net, DeviceKind::gpu, InstanceId{1})).value == Approx(32 * 11e9));
+    CHECK(cut(net, gpus, devices_of(net, DeviceKind::gpu, InstanceId{1})).value == Approx(32 * nic));
     // One GPU alone is held by its PCIe link and, for the other NICs, by the way through its NVSwitch neighbours.
-    CHECK(cut(net, {gpus[0]}, devices_of(net, DeviceKind::fabric, InstanceId{0})).value == Approx(32 * 11e9));
+    CHECK(cut(net, {gpus[0]}, devices_of(net, DeviceKind::fabric, InstanceId{0})).value == Approx(32 * nic));
     // From one GPU to another of the instance: NVLink, and what its PCIe link takes beside it.
-    CHECK(cut(net, {gpus[0]}, {gpus[1]}).value == Approx(450e9 * 0.8163 + 4 * 11e9 + 15.75e9));
+    CHECK(cut(net, {gpus[0]}, {gpus[1]}).value == Approx(type.nvlink->carries().value + 4 * nic + 15.75e9));
 }
 
 TEST_CASE("parts that do not fit together are refused with what is wrong") {
