@@ -75,7 +75,8 @@ void add_alternatives(const FileScenario& run, const Prediction& prediction, con
 }
 
 // With the changes of --what-if in force: it is the changed run that is explained.
-int explain_run(Options options) {
+int explain_run(const Options& asked_for) {
+    Options options = asked_for;
     options.scenario = with_changes(options.scenario, parse_changes(options.scenario.what_if));
     const bool in_words = is_collective(options.run);
     FileQuestion question{.text = in_words ? "" : read_file(options.run), .file = options.run};

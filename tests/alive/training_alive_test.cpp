@@ -61,7 +61,7 @@ std::vector<Tried> steps() {
     // Experts with a bias; experts whose exchange hides; experts in FP8 that wait for the host.
     all.push_back(step_on("p5en.48xlarge", "gpt-oss-20b", 8));
     all.back().plan.experts = 8;
-    all.push_back(step_on("p5en.48xlarge", "qwen3-30b-a3b", 8));
+    all.push_back(step_on("p5en.48xlarge", "mixtral-8x7b", 8));
     all.back().plan.experts = 8;
     all.back().plan.overlap.experts = true;
     all.push_back(step_on("p5en.48xlarge", "qwen3-30b-a3b", 8));
