@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -32,11 +33,22 @@ public:
     Lowered finish() &&;
 
 private:
-    void channels(const Group& group, const Schedule& schedule);
-    void stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed, const SoloRun& alone);
+    // One activity of a step in `stream`.
+    struct Flow {
+        std::uint32_t channel{};
+        SimTime delay;
+        double work{}, rate_limit{};
+        std::vector<Use> uses;
+        SimTime tail;  // after its end
+    };
+    using Flows = std::vector<Flow>;
+    const Flows& flows_of(const Step& step);
+    void add_flows(const Flows& flows);
+    void channels(const Group& group, const Schedule& schedule, Flows& flows);
+    Flow stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed, const SoloRun& alone) const;
     void chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed);
-    void puts(const Group& group, const Puts& puts);
-    void exchange_stream(const Group& group, const Schedule& schedule);
+    void puts(const Group& group, const Puts& puts, Flows& flows) const;
+    void exchange_stream(const Group& group, const Schedule& schedule, Flows& flows) const;
     void exchange_chunks(const Group& group, const Schedule& schedule);
     void message_chunks(const Schedule& schedule, const MessageOnLinks& message, SimTime first_posts);
     ActivityId add(const Activity& activity, std::uint32_t channel, std::uint32_t stage);
@@ -48,6 +60,8 @@ private:
     LinkMap map_;
     double copies_ = 1;  // of the step at hand, over all parts that it stands for
     double part_repeats_ = 1;
+    // Of each call as often as it comes: the layers of a model, one micro-batch after another. Only looked up.
+    std::map<std::tuple<const Group*, const Schedule*, double, double>, Flows> flows_;
     Lowered lowered_;
     std::uint32_t step_ = 0;
     StepSpan span_{};
@@ -73,26 +87,43 @@ void Lowering::add_step(const Step& step) {
     ends_.clear();
     copies_ = step.copies * step.part_repeats;
     part_repeats_ = step.part_repeats;
-    channels(*step.group, *schedule);
-    if (schedule->exchange) {
-        if (schedule->exchange->host > schedule->launch) {  // the host may be slower than the GPUs
-            const ActivityId host = add({.delay = schedule->exchange->host - schedule->launch}, kHost, kNoStage);
-            builder_.order(span_.launch, host);
-            ends_.push_back({host, {}});
-        }
-        if (fidelity_ == Fidelity::stream)
-            exchange_stream(*step.group, *schedule);
-        else
-            exchange_chunks(*step.group, *schedule);
+    if (schedule->exchange && schedule->exchange->host > schedule->launch) {  // the host may be slower than the GPUs
+        const ActivityId host = add({.delay = schedule->exchange->host - schedule->launch}, kHost, kNoStage);
+        builder_.order(span_.launch, host);
+        ends_.push_back({host, {}});
     }
-    if (schedule->puts) puts(*step.group, *schedule->puts);
+    if (fidelity_ == Fidelity::chunk && schedule->exchange) exchange_chunks(*step.group, *schedule);
+    add_flows(flows_of(step));
     span_.done = add({}, kDone, kNoStage);
     builder_.order(span_.launch, span_.done);
     for (const auto& [end, lag] : ends_) builder_.order(end, span_.done, lag);
     lowered_.steps.push_back(span_);
 }
 
-void Lowering::channels(const Group& group, const Schedule& schedule) {
+// In `chunk` the pieces of channels are added here, and only puts are left.
+const Lowering::Flows& Lowering::flows_of(const Step& step) {
+    const auto [known, fresh] = flows_.try_emplace(std::tuple{step.group, step.schedule, copies_, part_repeats_});
+    Flows& flows = known->second;
+    const bool in_chunks = fidelity_ == Fidelity::chunk && !step.schedule->channels.empty();
+    if (!fresh && !in_chunks) return flows;
+    flows.clear();
+    channels(*step.group, *step.schedule, flows);
+    if (fidelity_ == Fidelity::stream && step.schedule->exchange) exchange_stream(*step.group, *step.schedule, flows);
+    if (step.schedule->puts) puts(*step.group, *step.schedule->puts, flows);
+    return flows;
+}
+
+void Lowering::add_flows(const Flows& flows) {
+    for (const Flow& flow : flows) {
+        const ActivityId made =
+            add({.delay = flow.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = flow.uses},
+                flow.channel, 0);
+        builder_.order(span_.launch, made);
+        ends_.push_back({made, flow.tail});
+    }
+}
+
+void Lowering::channels(const Group& group, const Schedule& schedule, Flows& flows) {
     std::size_t hops = 0;
     for (const Channel& channel : schedule.channels) hops += channel.hops.size();
     if (hops > kMostHops)
@@ -117,7 +148,7 @@ void Lowering::channels(const Group& group, const Schedule& schedule) {
         return;
     }
     const std::vector<SoloRun> alone = runs_alone(topology_, schedule, placed);
-    for (std::uint32_t c = 0; c < placed.size(); ++c) stream(schedule, c, placed[c], alone[c]);
+    for (std::uint32_t c = 0; c < placed.size(); ++c) flows.push_back(stream(schedule, c, placed[c], alone[c]));
 }
 
 // All links of a channel at once, each with its part of the bytes of the busiest hop.
@@ -133,7 +164,8 @@ std::vector<Use> uses_of(const ChannelOnLinks& placed, const LoopOrder& order, d
 
 // The work counts wire bytes of the busiest hop, so that all channels that share a NIC keep the same pace, whatever
 // else their bytes cross (docs/decisions/0002).
-void Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed, const SoloRun& alone) {
+Lowering::Flow Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed,
+                                const SoloRun& alone) const {
     const Channel& channel = schedule.channels[c];
     const LoopOrder order(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
     double busiest_hop = 0;
@@ -142,14 +174,12 @@ void Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOn
     double work = 0;
     for (const Loop& loop : channel.loops) work += loop.chunk * busiest_hop * schedule.wire_per_data;
 
-    const std::vector<Use> uses = map_.uses(uses_of(placed, order, busiest_hop), copies_);
-    const ActivityId flow = add({.delay = std::max(SimTime{}, alone.makespan - from_seconds(alone.busiest)),
-                                 .work = work,
-                                 .rate_limit = work / alone.own_busiest,
-                                 .uses = uses},
-                                c, 0);
-    builder_.order(span_.launch, flow);
-    ends_.push_back({flow, {}});
+    return {.channel = c,
+            .delay = std::max(SimTime{}, alone.makespan - from_seconds(alone.busiest)),
+            .work = work,
+            .rate_limit = work / alone.own_busiest,
+            .uses = map_.uses(uses_of(placed, order, busiest_hop), copies_),
+            .tail = {}};
 }
 
 void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed) {
@@ -176,29 +206,30 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
 }
 
 // The same in both fidelities: nothing is published of the order of a kernel's own puts.
-void Lowering::puts(const Group& group, const Puts& puts) {
+void Lowering::puts(const Group& group, const Puts& puts, Flows& flows) const {
     for (const PutLeg& leg : puts.legs) {
         const PutFlow flow = put_flow(topology_, group, leg);
         if (flow.work <= 0) continue;
-        const std::vector<Use> uses = map_.uses(flow.uses, copies_);
-        const ActivityId made =
-            add({.delay = leg.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = uses},
-                leg.leaves_domain ? 1 : 0, 0);
-        builder_.order(span_.launch, made);
-        ends_.push_back({made, leg.tail});
+        flows.push_back({.channel = leg.leaves_domain ? 1u : 0u,
+                         .delay = leg.delay,
+                         .work = flow.work,
+                         .rate_limit = flow.rate_limit,
+                         .uses = map_.uses(flow.uses, copies_),
+                         .tail = leg.tail});
     }
 }
 
-void Lowering::exchange_stream(const Group& group, const Schedule& schedule) {
+void Lowering::exchange_stream(const Group& group, const Schedule& schedule, Flows& flows) const {
     std::uint32_t level = 0;
     for (const LevelFlow& flow : level_flows(topology_, group, schedule)) {
         const std::uint32_t its_level = level++;
         if (flow.work <= 0) continue;
-        const std::vector<Use> uses = map_.uses(flow.uses, copies_);
-        const ActivityId made =
-            add({.delay = flow.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = uses}, its_level, 0);
-        builder_.order(span_.launch, made);
-        ends_.push_back({made, {}});
+        flows.push_back({.channel = its_level,
+                         .delay = flow.delay,
+                         .work = flow.work,
+                         .rate_limit = flow.rate_limit,
+                         .uses = map_.uses(flow.uses, copies_),
+                         .tail = {}});
     }
 }
 
