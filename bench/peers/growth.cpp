@@ -66,7 +66,7 @@ std::string drawn(const std::vector<Series>& all) {
     }
     svg += fmt::format(
         "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">transfers</text>\n<text x=\"{}\" y=\"{}\">user s</text>\n",
-        (kLeft + kRight) / 2, kBottom + 38, 8, kTop + 4);
+        (kLeft + kRight) / 2, kBottom + 38, 8, kTop - 12);
     double row = kTop + 20;
     for (const Series& one : all) {
         std::string path;
