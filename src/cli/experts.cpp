@@ -20,7 +20,13 @@ constexpr std::int64_t kMostTokens = 10'000'000;
 
 std::vector<std::uint32_t> tokens_of(const ExpertOptions& options) {
     std::vector<std::uint32_t> tokens;
-    for (const Bytes count : parse_sizes(options.tokens.empty() ? "128" : options.tokens, 2)) {
+    std::vector<Bytes> counts;
+    try {
+        counts = parse_sizes(options.tokens.empty() ? "128" : options.tokens, 2);
+    } catch (const InputError&) {
+        refuse("--tokens", "expected numbers of tokens, such as 128,4096 or 16..4096", options.tokens);
+    }
+    for (const Bytes count : counts) {
         if (count.count > kMostTokens)
             refuse("--tokens", fmt::format("expected at most {} tokens", kMostTokens), fmt::format("{}", count.count));
         tokens.push_back(static_cast<std::uint32_t>(count.count));
