@@ -1,14 +1,12 @@
 #include "steps.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <map>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "fmsim/base.hpp"
+#include "side_by_side.hpp"
 
 namespace fmsim::cli {
 namespace {
@@ -54,23 +52,7 @@ std::vector<ComparedStep> compare_all(const std::vector<MeasuredStep>& steps, co
     }
     std::vector<Places> groups;
     for (auto& [cluster, places] : by_cluster) groups.push_back(std::move(places));
-    std::vector<std::exception_ptr> failed(groups.size());
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        for (std::size_t i = next++; i < groups.size(); i = next++) {
-            try {
-                compare_places(groups[i], steps, catalogue, rows);
-            } catch (...) {
-                failed[i] = std::current_exception();
-            }
-        }
-    };
-    std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()) - 1);
-    for (std::thread& thread : threads) thread = std::thread(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& failure : failed)
-        if (failure) std::rethrow_exception(failure);
+    side_by_side(groups.size(), [&](std::size_t i) { compare_places(groups[i], steps, catalogue, rows); });
     add_baselines(rows);
     return rows;
 }

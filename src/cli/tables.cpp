@@ -1,12 +1,10 @@
 #include "tables.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <filesystem>
 #include <iterator>
-#include <thread>
 
+#include "side_by_side.hpp"
 #include "version.hpp"
 
 namespace fmsim::cli {
@@ -93,23 +91,7 @@ void validate_all(const std::vector<Measurements>& tables, const Catalogue& cata
                   std::vector<std::vector<ValidatedRow>>& rows) {
     const Nccl nccl = catalogue.nccl();
     rows.resize(tables.size());
-    std::vector<std::exception_ptr> failed(tables.size());
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        for (std::size_t i = next++; i < tables.size(); i = next++) {
-            try {
-                rows[i] = validated(tables[i], catalogue, nccl);
-            } catch (...) {
-                failed[i] = std::current_exception();
-            }
-        }
-    };
-    std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()) - 1);
-    for (std::thread& thread : threads) thread = std::thread(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& failure : failed)
-        if (failure) std::rethrow_exception(failure);
+    side_by_side(tables.size(), [&](std::size_t i) { rows[i] = validated(tables[i], catalogue, nccl); });
 }
 
 }  // namespace fmsim::cli
