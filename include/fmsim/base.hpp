@@ -50,6 +50,10 @@ struct Rows {
     }
 };
 
+// How often 1 doubles on the way to `n`, straight between powers of two (log2, 0.09 too little at most), 0 below 1: with
+// nothing but sums and quotients, so the same on every processor.
+double doublings(double n);
+
 using DomainId = Index<struct DomainTag>;  // what one NVLink fabric joins: an instance, an UltraServer, a rack
 
 struct Bytes {

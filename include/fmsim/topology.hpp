@@ -504,9 +504,6 @@ struct GroupsAcross {
 };
 GroupsAcross groups_across(const Topology& topology, const Placement& placement, std::uint32_t size);
 
-// Of the groups of `size` consecutive ranks, how many have GPUs in more than one domain.
-std::uint32_t groups_across_domains(const Placement& placement, std::uint32_t size);
-
 // How much of a need each of several domains (racks, leaves, segments) with room to spare takes: all of it the
 // smallest that has room for it. Where none has, nothing when it `must_be_one`; else the fewest, largest first, and
 // the rest again the smallest that has room. Domains that are alike are taken in order. Empty: it does not fit.

@@ -54,7 +54,7 @@ const std::vector<PartWords>& words() {
         {StepPart::pipeline, "messages between stages that their sender waits for", {"pipeline "}, {}},
         {StepPart::optimizer, "bytes of parameters, gradients and state over HBM / streams", {}, {"/streams"}},
         {StepPart::bubble, "a stage waits for others: the schedule, played chunk by chunk", {}, {}},
-        {StepPart::stragglers, "straggler x log2(domains) of the step", {}, {"/straggler"}},
+        {StepPart::stragglers, "straggler x doublings of the domains of the step", {}, {"/straggler"}},
     };
     return kWords;
 }
@@ -92,13 +92,14 @@ public:
           kernels_(kernels_of(plan, trainer, step.slowest)) {}
 
     WhyNode make() {
-        WhyNode root{.title = fmt::format("step: stage {} of {}, which waits least", step_.slowest, plan_.pipeline),
-                     .seconds = step_.seconds,
-                     .rule =
-                         "last stage to end + gap, x (1 + straggler x log2(domains)); the parts add up to it "
-                         "(docs/models/training.md)",
-                     .bound_s = step_.peak > 0 ? std::optional(step_.seconds * step_.mfu) : std::nullopt,
-                     .bound_rule = "the model's FLOPs at the GPUs' peak"};
+        WhyNode root{
+            .title = fmt::format("step: stage {} of {}, which waits least", step_.slowest, plan_.pipeline),
+            .seconds = step_.seconds,
+            .rule =
+                "last stage to end + gap, x (1 + straggler x doublings of the domains); the parts add up to it "
+                "(docs/models/training.md)",
+            .bound_s = step_.peak > 0 ? std::optional(step_.seconds * step_.mfu) : std::nullopt,
+            .bound_rule = "the model's FLOPs at the GPUs' peak"};
         for (const PartWords& part : words())
             if (const double seconds = step_.parts()[part.part]; seconds > 1e-6 * step_.seconds)
                 root.children.push_back(part_node(part, seconds));

@@ -1,7 +1,6 @@
 #include "hop_costs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -78,10 +77,7 @@ SimTime drain_of(const Gpu& gpu, const Schedule& schedule, const Channel& channe
 // Messages of a step do not all take the same time, and what goes on waits for the slowest: of n with an exponential
 // tail it is later by the logarithm of n. Beside each other fly those of all channels, to each domain but one.
 SimTime spread_of(const Nic& nic, double messages) {
-    // log2, straight between powers of two (0.09 off at most): the same on every processor.
-    double power = 1, doublings = 0;
-    for (; 2 * power <= messages; power *= 2) ++doublings;
-    return from_seconds(seconds(nic.hop_spread) * (doublings + std::max(1.0, messages) / power - 1));
+    return from_seconds(seconds(nic.hop_spread) * doublings(messages));
 }
 
 // `flow` tells the transfers of a hashing network apart; `messages` fly at once.

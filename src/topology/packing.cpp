@@ -24,17 +24,6 @@ GroupsAcross groups_across(const Topology& topology, const Placement& placement,
     return across;
 }
 
-std::uint32_t groups_across_domains(const Placement& placement, std::uint32_t size) {
-    std::uint32_t across = 0;
-    for (std::size_t first = 0; size > 0 && first < placement.size(); first += size) {
-        const auto end = std::min(first + size, placement.size());
-        across += std::any_of(placement.begin() + static_cast<std::ptrdiff_t>(first),
-                              placement.begin() + static_cast<std::ptrdiff_t>(end),
-                              [&](const GpuPlace& gpu) { return gpu.domain != placement[first].domain; });
-    }
-    return across;
-}
-
 std::vector<RoomTaken> smallest_room(const std::vector<std::uint32_t>& room, std::uint32_t need, bool must_be_one) {
     std::vector<std::uint32_t> left = room;
     std::vector<RoomTaken> taken;

@@ -3,7 +3,6 @@
 // By hand, T tokens a GPU of h values in 16 bits, k experts a token: 2 T k h bytes go out, as many come back; once a
 // domain, of D, a token has experts in D (1 - (1 - 1/D)^k) of them where routing is even. Two domains, k = 8: 1.99.
 #include <algorithm>
-#include <cmath>
 
 #include "stage_costs.hpp"
 
@@ -35,7 +34,9 @@ double dispatch(const TrainingPlan& plan, const Family& all, double bits, Uses& 
     if (plan.dispatch == Dispatch::all_to_all || domains <= 1)
         return uses.seconds("experts", all, Collective::all_to_all, bytes);
     const auto chosen = static_cast<double>(moe.chosen);
-    const double met = domains * (1 - std::pow(1 - 1 / domains, chosen));
+    double missed = 1;  // part of the tokens that a domain gets none of
+    for (std::int64_t expert = 0; expert < moe.chosen; ++expert) missed *= 1 - 1 / domains;
+    const double met = domains * (1 - missed);
     const Family inside{.size = static_cast<std::uint32_t>(all.size / domains), .stride = all.stride};
     return std::max(uses.seconds("experts", all, Collective::all_to_all, bytes * met / chosen),
                     uses.seconds("experts", inside, Collective::all_to_all, bytes));

@@ -176,7 +176,7 @@ private:
         const double gap = seconds(plan_.graph ? c.step_graph : c.step_gap);
         whole += gap;
         const double domains = std::max(1.0, static_cast<double>(plan_.gpus) / uses_.exchanges().domain_gpus());
-        const double lost = whole * c.straggler * std::log2(domains) + slow_;
+        const double lost = whole * c.straggler * doublings(domains) + slow_;
         step.seconds = whole + lost;
         for (std::size_t stage = 0; stage < plan_.pipeline; ++stage) {
             Parts parts;

@@ -163,4 +163,12 @@ TEST_CASE("times are shown in seconds and microseconds") {
 }
 
 }  // namespace
+TEST_CASE("doublings are log2 at powers of two, straight between, and none below 1") {
+    for (const double none : {-3.0, 0.0, 0.5, 1.0}) CHECK(doublings(none) == 0);
+    CHECK(doublings(2) == 1);
+    CHECK(doublings(1024) == 10);
+    CHECK(doublings(3) == 1.5);
+    CHECK(doublings(7) == 2.75);
+}
+
 }  // namespace fmsim

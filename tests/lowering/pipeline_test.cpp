@@ -105,28 +105,22 @@ TEST_CASE("one period of a regular ring gives the makespan of all of it") {
     CHECK(std::abs(folded.makespan.fs - whole_ring.makespan.fs) <= 1000);
 }
 
-TEST_CASE("a lone channel's chunks end exactly when the recurrence says, repeats skipped or not") {
+TEST_CASE("a lone channel's chunks end exactly when the recurrence says, repeated loops and steps skipped or not") {
     const auto slices = GENERATE(1u, 2u);
-    const auto size = GENERATE(Bytes{1}, Bytes{1000}, Bytes{999'983}, Bytes{64 << 20});
-    const auto buffer = GENERATE(Bytes{1 << 24}, Bytes{1 << 19});  // of the second some hundred loops
-    const Topology net = build_topology(toy::cluster(
-        {.instances = 3, .gpus = 4, .nvlink = 9_GBps, .nic = 2_GBps, .nvlink_latency = 1_us, .nic_latency = 7_us}));
-    const Nccl nccl = toy::nccl(slices);
-    const Group group = toy::everyone(net);
-    const Schedule schedule = toy::plan(
-        "Ring", Collective::all_reduce, net, group,
-        {.size = size, .protocol = Protocol::simple, .channels = 1, .shape = &nccl.shape, .simple_buffer = buffer});
-    const SoloRun solo = solo_run(schedule, schedule.channels[0], place(net, group, schedule)[0]);
-    const Step step{.after = {}, .not_before = {}, .takes = {}, .schedule = &schedule, .group = &group};
-    const Lowered lowered = lower(net, std::span(&step, 1), Fidelity::chunk);
-    CHECK(run(lowered.system).end == solo.makespan);
-}
-
-TEST_CASE("a long ring's steps are skipped and its chunks end at the same moment") {
-    const auto slices = GENERATE(1u, 2u);
-    const auto instances = GENERATE(8u, 24u);
-    const auto size = GENERATE(Bytes{1}, Bytes{999'983}, Bytes{8 << 20});
-    const auto buffer = GENERATE(Bytes{1 << 24}, Bytes{1 << 17});  // of the second several loops
+    // Few ranks and some hundred loops of the smaller buffer; then many steps, which repeat.
+    const auto [instances, size, buffer] =
+        GENERATE(table<std::uint32_t, Bytes, Bytes>({{3, Bytes{1}, Bytes{1 << 24}},
+                                                     {3, Bytes{1000}, Bytes{1 << 19}},
+                                                     {3, Bytes{999'983}, Bytes{1 << 24}},
+                                                     {3, Bytes{64 << 20}, Bytes{1 << 24}},
+                                                     {3, Bytes{64 << 20}, Bytes{1 << 19}},
+                                                     {8, Bytes{1}, Bytes{1 << 24}},
+                                                     {8, Bytes{8 << 20}, Bytes{1 << 17}},
+                                                     {24, Bytes{1}, Bytes{1 << 17}},
+                                                     {24, Bytes{999'983}, Bytes{1 << 24}},
+                                                     {24, Bytes{999'983}, Bytes{1 << 17}},
+                                                     {24, Bytes{8 << 20}, Bytes{1 << 24}},
+                                                     {24, Bytes{8 << 20}, Bytes{1 << 17}}}));
     const Topology net = build_topology(toy::cluster({.instances = instances,
                                                       .gpus = 4,
                                                       .nvlink = 9_GBps,

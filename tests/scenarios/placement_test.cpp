@@ -10,14 +10,14 @@ namespace fmsim {
 TEST_CASE("model-parallel groups of 72 stay inside UltraServers in order, and break when hosts are interleaved") {
     const Topology net = build_topology(Catalogue::shipped().cluster("u-p6e-gb200x72:2"));
     const Placement in_order = linear_placement(net, 0, 0);
-    CHECK(groups_across_domains(in_order, 72) == 0);  // TP 8 x PP 9
-    Placement interleaved;                            // a host of one, a host of the other
+    CHECK(groups_across(net, in_order, 72).domains == 0);  // TP 8 x PP 9
+    Placement interleaved;                                 // a host of one, a host of the other
     for (std::uint32_t host = 0; host < 18; ++host)
         for (std::uint32_t domain = 0; domain < 2; ++domain)
             for (std::uint32_t g = 0; g < 4; ++g) interleaved.push_back({DomainId{domain}, host * 4 + g});
-    CHECK(groups_across_domains(interleaved, 72) == 2);
-    CHECK(groups_across_domains(interleaved, 8) == 18);
-    CHECK(groups_across_domains(interleaved, 4) == 0);
+    CHECK(groups_across(net, interleaved, 72).domains == 2);
+    CHECK(groups_across(net, interleaved, 8).domains == 18);
+    CHECK(groups_across(net, interleaved, 4).domains == 0);
 }
 
 TEST_CASE("17 usable hosts hold no segment of 18") {
