@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,18 @@ struct Rows {
         first.push_back(static_cast<std::uint32_t>(rows.size()));
     }
 };
+
+// What tells things apart in a refinement: of equal colours, alike so far. mix() is of two in their order (splitmix64's
+// finisher); those of a multiset are added up.
+using Colour = std::uint64_t;
+constexpr Colour mix(Colour a, Colour b) {
+    Colour x = a * 0x9e3779b97f4a7c15ull + b + 0x2545f4914f6cdd1dull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+constexpr Colour colour_of(double value) { return std::bit_cast<Colour>(value); }
+std::size_t distinct(std::vector<Colour> colours);
 
 // How often 1 doubles on the way to `n`, straight between powers of two (log2, 0.09 too little at most), 0 below 1: with
 // nothing but sums and quotients, so the same on every processor.

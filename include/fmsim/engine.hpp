@@ -75,6 +75,7 @@ struct Activity {
 class SystemBuilder {
 public:
     ResourceId add_resource(double capacity);
+    double capacity(ResourceId resource) const { return system_.capacity[resource]; }
     ActivityId add(const Activity& activity);
     // `after` waits for the end of `before` and then for `lag`.
     void order(ActivityId before, ActivityId after, SimTime lag = {});

@@ -110,10 +110,19 @@ struct StepSpan {
     ActivityId done;    // ends when the step does
 };
 
+// What a channel of `stream` takes for its bytes when its operation is alone: its own limit is no more than its work in
+// that time, with the waiting between steps in it, so that others can have what it leaves of its links meanwhile.
+struct Pace {
+    SimTime alone;                   // 0: the limit is what the SMs copy, or a rank
+    SimTime working;                 // of that, what the busiest stage needs for the bytes
+    ResourceId held_by = kOwnLimit;  // that stage's resource of the system; kOwnLimit: SMs
+};
+
 struct Lowered {
     System system;                       // resource i is link i of the topology; those beyond are parts of GPUs
     std::vector<ResourceId> stands_for;  // folded: of each resource, the first of its class; else empty
     Column<ActivityId, Origin> origin;
+    Column<ActivityId, Pace> pace;  // in `stream`, else empty
     std::vector<StepSpan> steps;
 };
 
@@ -126,11 +135,14 @@ Lowered lower_folded(const Topology& topology, std::span<const Step> steps, cons
 
 // What is no transfer (launches, hosts, computing) at these costs. at_cost() does the rest.
 void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors& factors);
-// What the delay of each activity is spent on, in `stream`: from running each kind of step at costs that differ by
-// 1e-4 to both sides, which is exact since delays are sums of largest sums. `classes`: of a folded run, else null.
-// `topology` and `lowered` are at cost already, `factors` says which.
-std::vector<CauseSeconds> delay_causes(const Topology& topology, std::span<const Step> steps, const Lowered& lowered,
-                                       const LinkClasses* classes, const CostFactors& factors = {});
+// What the delay of each activity and its pace alone are spent on, in `stream`: from running each kind of step at costs
+// that differ by 1e-4 to both sides. `classes`: of a folded run, else null. `topology` and `lowered` are at cost already,
+// `factors` says which.
+struct ActivityCauses {
+    std::vector<CauseSeconds> delay, pace;
+};
+ActivityCauses causes_of(const Topology& topology, std::span<const Step> steps, const Lowered& lowered,
+                         const LinkClasses* classes, const CostFactors& factors = {});
 
 // A resource's name and kind, links and parts of GPUs alike: "p5.48xlarge[0]/gpu3 proxy", "proxy".
 std::string resource_name(const Topology& topology, ResourceId resource);

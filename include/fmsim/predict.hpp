@@ -98,7 +98,7 @@ inline Prediction predict(const Topology& topology, const Group& group, const Wo
 struct Rerun {
     Lowered lowered;
     Timeline timeline;
-    std::vector<CauseSeconds> delays;  // what the delay of each activity is spent on; only with Record::rates
+    ActivityCauses causes;  // only with Record::rates
 };
 Rerun again(const Topology& topology, const RunSteps& made, const CostFactors& factors, Record record = Record::ends);
 

@@ -53,7 +53,7 @@ private:
             for (std::size_t k = rates.size(); k-- > 0;) {
                 if (rates[k].from >= to) continue;
                 const SimTime from = std::max(rates[k].from, timeline.flowing[activity]);
-                add_flow(step, from, to, rates[k].share.held_by);
+                add_flow(activity, from, to, rates[k].share.held_by);
                 to = from;
             }
         }
@@ -61,11 +61,26 @@ private:
             parts_.push_back({.from = timeline.started[activity],
                               .to = timeline.flowing[activity],
                               .step = step,
-                              .causes = run_.delays[activity.value],
+                              .causes = run_.causes.delay[activity.value],
                               .late_rank = {},
                               .waited = {}});
         if (activity == run_.lowered.steps[step].launch && !parts_.empty() && parts_.back().step == step)
             set_late(step);
+    }
+    // At its own pace: as much of the time as its busiest stage works, then the rest of the pace.
+    void add_flow(ActivityId activity, SimTime from, SimTime to, ResourceId held) {
+        const std::uint32_t step = run_.lowered.origin[activity].step;
+        const Pace& pace = run_.lowered.pace[activity];
+        if (held != kOwnLimit || pace.alone.fs == 0) return add_flow(step, from, to, held);
+        const double working = seconds(pace.working) / seconds(pace.alone);
+        const SimTime until = std::min(to, from + from_seconds(seconds(to - from) * working));
+        if (until < to) {
+            parts_.push_back({.from = until, .to = to, .step = step, .causes = {}, .late_rank = {}, .waited = {}});
+            parts_.back().causes.add(run_.causes.pace[activity.value], seconds(to - from) / seconds(pace.alone));
+        }
+        if (from == until) return;
+        add_flow(step, from, until, pace.held_by);
+        if (until < to) parts_[parts_.size() - 2].causes.add(parts_.back().causes, -1);
     }
     void add_flow(std::uint32_t step, SimTime from, SimTime to, ResourceId held) {
         const auto& stands_for = run_.lowered.stands_for;

@@ -30,9 +30,15 @@ Stages stages_of(const Prediction& prediction) {
         const auto call = call_of.find(origin.step);
         if (origin.stage == kNoStage || call == call_of.end()) continue;
         StageWork& stage = stages[call->second][{origin.channel, origin.stage}];
-        const SimTime flowed = timeline.ended[activity] - timeline.flowing[activity];
+        SimTime flowed = timeline.ended[activity] - timeline.flowing[activity];
+        ResourceId by = timeline.held_by[activity];
+        if (by == kOwnLimit && prediction.lowered.pace.size() > 0)  // at its own pace it does not work all the time
+            if (const Pace& pace = prediction.lowered.pace[activity]; pace.alone.fs > 0) {
+                by = pace.held_by;
+                flowed = from_seconds(seconds(flowed) * (seconds(pace.working) / seconds(pace.alone)));
+            }
         stage.working = stage.working + flowed;
-        SimTime& held = stage.held[timeline.held_by[activity]];
+        SimTime& held = stage.held[by];
         held = held + flowed;
     }
     return stages;

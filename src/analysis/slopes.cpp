@@ -42,7 +42,8 @@ public:
     SlopeRun(const Topology& topology, const Rerun& run)
         : system_(run.lowered.system),
           timeline_(run.timeline),
-          delays_(run.delays),
+          delays_(run.causes.delay),
+          paces_(run.causes.pace),
           end_(seconds(run.timeline.end)),
           near_(static_cast<std::int64_t>(kNear * static_cast<double>(run.timeline.end.fs))) {
         const std::size_t activities = system_.activities();
@@ -312,7 +313,7 @@ private:
             CauseSeconds d_level;
             if (group.resource == kOwnLimit.value) {
                 const std::uint32_t i = group.held.front();
-                d_level[Cause::channels] = -level(i);
+                d_level = of_own_limit(i, level(i));
                 tie(i, kOwnLimit.value, group.level, d_level);
             } else {
                 d_level = of_full(group.resource, group.level);
@@ -325,6 +326,17 @@ private:
                 known_[i] = known_walk_;
             }
         }
+    }
+
+    // d level of an activity's own limit: the pace of its channel, or the SMs.
+    CauseSeconds of_own_limit(std::uint32_t i, double at) const {
+        CauseSeconds slope;
+        const double alone = paces_[i].all();
+        if (alone > 0)
+            slope.add(paces_[i], -at / alone);
+        else
+            slope[Cause::channels] = -at;
+        return slope;
     }
 
     // d level of a full resource, were all that flow on it at its level held by it.
@@ -360,9 +372,7 @@ private:
         }
         const double limit = system_.rate_limit[ActivityId{i}];
         if (held == kOwnLimit.value || flow_[i].rate < limit * (1 - kFull)) return;
-        CauseSeconds own;
-        own[Cause::channels] = -at;
-        d_level.kinks |= differing(d_level, own, at);
+        d_level.kinks |= differing(d_level, of_own_limit(i, at), at);
     }
 
     struct Taker {
@@ -377,6 +387,7 @@ private:
     const System& system_;
     const Timeline& timeline_;
     const std::vector<CauseSeconds>& delays_;
+    const std::vector<CauseSeconds>& paces_;
     const double end_;
     const std::int64_t near_;
     SimTime now_;

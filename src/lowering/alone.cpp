@@ -1,26 +1,27 @@
-// While a hop of a tree flows, most other hops of the operation wait: it gets more of a link than its part of it.
+// The hops of a tree share links, and out of step they fill each other's gaps: only running them together tells how
+// long they take. So the operation runs alone here, in chunks, with one hop for all that behave alike (alike.hpp).
 //
-// Hops at equal depth flow at the same time, so they divide a link as they are. Of the others each counts as far as the
-// windows in which they are busy overlap, with the share of its window in which it moves bytes:
+// Loops come to a steady state, of which n and 2 n loops tell the pace: the others take as long as the n more. Buffers
+// let the start of a tree run ahead of its end, so n counts the hops on the way. It depends on the schedule alone,
+// never on times, which would make results jump where a latency changes a little.
 //
-//   rate of hop h on a link = rate of the link x w(h) / (sum of w at h's depth + sum over the others of w x busy x
-//   overlap)
-//
-// with w the bytes of a loop. Rates give windows, windows give rates: three rounds from full sharing settle it to a per
-// cent. In a full pipeline all windows are the whole time, and the rate is the hop's part. In a ring all hops flow all
-// the time. Left out: hops at equal depth that have come out of step fill each other's gaps (a broadcast along 143 hops
-// of two racks is 10 % faster in `chunk`).
+// Where hops keep step anyway, the recurrence of one channel says the same for less (keeps_step).
 #include "alone.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
+#include <cstdint>
+#include <unordered_map>
+
+#include "alike.hpp"
 
 namespace fmsim {
 namespace {
 
-constexpr int kRounds = 3;
+// That tell the pace: for each hop on the longest way, and at least.
+constexpr std::uint32_t kLoopsAHop = 2, kLeastLoops = 16;
+// Of one run: some half a second. Operations with more take fewer loops.
+constexpr double kMostCells = 4e5;
 
 bool same_pattern(const Pattern& a, const Pattern& b) {
     return a.needs.first == b.needs.first && a.needs.rows == b.needs.rows &&
@@ -38,13 +39,13 @@ bool same_steps(const Channel& a, const Channel& b) {
 // Shares are sums over the links of a hop, in another order on another rail: the same but for rounding.
 bool nearly_alike(const HopOnLinks& a, const HopOnLinks& b) {
     constexpr double kRounding = 1e-12;
-    const auto near = [](double x, double y) { return x == y || std::abs(x - y) <= kRounding * std::abs(y); };
-    return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
-           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit &&
-           near(a.links_share, b.links_share) && near(a.alone_share, b.alone_share);
+    HopOnLinks same = a;
+    if (std::abs(a.links_share - b.links_share) <= kRounding * std::abs(b.links_share))
+        same.links_share = b.links_share;
+    return cost_alike(same, b);
 }
 
-// The channels of a schedule come in few kinds: each kind is solved once.
+// Each channel by its own recurrence. They come in few kinds: each kind is solved once.
 std::vector<SoloRun> solo_runs(const Schedule& schedule, const std::vector<ChannelOnLinks>& placed) {
     std::vector<SoloRun> runs;
     std::vector<std::size_t> kinds;
@@ -56,7 +57,7 @@ std::vector<SoloRun> solo_runs(const Schedule& schedule, const std::vector<Chann
                               placed[c].hops.end(), nearly_alike);
         });
         if (known != kinds.end()) {
-            runs.push_back(SoloRun(runs[*known]));
+            runs.push_back(runs[*known]);
             continue;
         }
         kinds.push_back(c);
@@ -65,98 +66,109 @@ std::vector<SoloRun> solo_runs(const Schedule& schedule, const std::vector<Chann
     return runs;
 }
 
-// What the hops of equal depth ask of a link, and when.
-struct DepthDemand {
-    double full{};          // bytes of a loop while they flow
-    double average{};       // over their window
-    double begin{}, end{};  // of the window, seconds, each weighted by `full`
-    double all{};           // with what flows beside it
-
-    void add(double bytes, double busy, double from, double to) {
-        full += bytes;
-        average += bytes * busy;
-        begin += bytes * from;
-        end += bytes * to;
+// All kinds together, with `skipped` equal loops left out of each: when they end.
+std::vector<SoloRun> run_together(const Schedule& schedule, const AlikeSchedule& alike, std::uint32_t skipped) {
+    SystemBuilder builder;
+    for (const double rate : alike.capacity) builder.add_resource(rate);
+    std::vector<std::vector<After<ActivityId>>> last(alike.kinds.size());
+    for (std::uint32_t k = 0; k < alike.kinds.size(); ++k) {
+        const AlikeChannels& kind = alike.kinds[k];
+        Pipeline pipe = pipeline_of(schedule, schedule.channels[kind.first], kind.hops);
+        pipe.steps = kind.steps;
+        pipe.loops.erase(pipe.loops.begin(), pipe.loops.begin() + skipped);
+        last[k] = walk<ActivityId>(pipe, [&](const Cell& cell, std::span<const After<ActivityId>> waits) {
+            const ActivityId id = builder.add(activity_of(kind.hops[cell.hop], cell, kind.uses[cell.hop]));
+            for (const auto& [before, lag] : waits) builder.order(before, id, lag);
+            return id;
+        });
     }
-    // The part of this one's window in which `other` flows as well, times what it then asks.
-    double beside(const DepthDemand& other) const {
-        const double from = std::max(begin / full, other.begin / other.full);
-        const double to = std::min(end / full, other.end / other.full);
-        const double own = (end - begin) / full;
-        return to > from && own > 0 ? other.average * (to - from) / own : 0;
-    }
-};
+    const Timeline timeline = run(std::move(builder).build());
+    std::vector<SoloRun> runs(last.size());
+    for (std::uint32_t k = 0; k < last.size(); ++k)
+        for (const auto& [end, lag] : last[k]) end_with(runs[k], timeline.ended[end], lag);
+    return runs;
+}
 
-class Demands {
-public:
-    Demands(const Schedule& schedule, const std::vector<ChannelOnLinks>& placed) : placed_(placed) {
-        for (const Channel& channel : schedule.channels) {
-            orders_.emplace_back(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
-            chunk_bytes_.push_back(0);
-            for (const Loop& loop : channel.loops) chunk_bytes_.back() += loop.chunk * schedule.wire_per_data;
+// Loops that tell the pace: half of a run.
+std::uint32_t loops_to_run(const Schedule& schedule, const AlikeSchedule& alike) {
+    std::uint32_t longest = 0;
+    double cells = 0;  // of a loop
+    for (const AlikeChannels& kind : alike.kinds) {
+        const LoopOrder order(kind.steps, static_cast<std::uint32_t>(kind.hops.size()));
+        const std::uint32_t units = schedule.channels[kind.first].loops.front().units();
+        for (std::uint32_t h = 0; h < kind.hops.size(); ++h) {
+            longest = std::max(longest, order.depth(h) + 1);
+            cells += order.per_loop(h) * (units + (kind.hops[h].leaves_domain ? units : 0));
         }
     }
+    const double most = std::max(1.0, kMostCells / 2 / cells);
+    return static_cast<std::uint32_t>(std::min<double>(std::max(kLoopsAHop * longest, kLeastLoops), most));
+}
 
-    void set_shares(const Topology& topology, const std::vector<SoloRun>& runs, std::vector<ChannelOnLinks>& placed) {
-        std::map<LinkId, std::map<std::uint32_t, DepthDemand>> demand;
-        each([&](std::size_t c, std::uint32_t h, const HopOnLinks& hop) {
-            const BusyWindow& window = window_of(runs[c], h);
-            const double from = seconds(window.begin), to = seconds(window.end);
-            const double chunks = orders_[c].chunks_a_loop(h);
-            const double busy = std::min(1.0, busy_seconds(c, h) / std::max(1e-15, to - from));
+// At the start of each channel.
+std::uint32_t equal_loops(const Schedule& schedule, const AlikeSchedule& alike) {
+    std::size_t least = SIZE_MAX;
+    for (const AlikeChannels& kind : alike.kinds) {
+        const auto& loops = schedule.channels[kind.first].loops;
+        const auto other = std::find_if(loops.begin(), loops.end(), [&](const Loop& loop) {
+            return loop.chunk != loops[0].chunk || loop.unit != loops[0].unit;
+        });
+        least = std::min(least, static_cast<std::size_t>(other - loops.begin()));
+    }
+    return static_cast<std::uint32_t>(least);
+}
+
+// Of each channel, without its work.
+std::vector<SoloRun> runs_together(const Topology& topology, const Schedule& schedule,
+                                   const std::vector<ChannelOnLinks>& placed) {
+    const AlikeSchedule alike = fold_alike(topology, schedule, placed);
+    const std::uint32_t equal = equal_loops(schedule, alike);
+    const std::uint32_t count = loops_to_run(schedule, alike);
+    const std::uint32_t skipped = equal > 3 * count ? equal - 2 * count : 0;
+    std::vector<SoloRun> of_kind = run_together(schedule, alike, skipped);
+    if (skipped > 0) {
+        const std::vector<SoloRun> half = run_together(schedule, alike, skipped + count);
+        for (std::size_t k = 0; k < of_kind.size(); ++k) {
+            const double loop = seconds(of_kind[k].makespan - half[k].makespan) / count;
+            of_kind[k].makespan = later(of_kind[k].makespan, from_seconds(loop * skipped));
+        }
+    }
+    std::vector<SoloRun> runs;
+    for (const std::uint32_t kind : alike.kind_of) runs.push_back(of_kind[kind]);
+    return runs;
+}
+
+// Whether a channel can be solved by itself, with the rates that all hops leave it while they flow: the hops of a ring
+// all flow all the time, those of PAT have a lane a rank, and those of a chain (broadcast, reduce) meet no other on a
+// NIC, and on NVLink none that holds their SM back.
+bool keeps_step(const Schedule& schedule, const std::vector<ChannelOnLinks>& placed) {
+    if (schedule.one_lane_a_rank) return true;
+    std::unordered_map<std::uint32_t, std::uint32_t> depth_on_link;  // of the flights
+    for (std::size_t c = 0; c < placed.size(); ++c) {
+        const Channel& channel = schedule.channels[c];
+        if (std::holds_alternative<RingSteps>(channel.steps)) continue;
+        const LoopOrder order(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
+        for (std::uint32_t h = 0; h < placed[c].hops.size(); ++h) {
+            const HopOnLinks& hop = placed[c].hops[h];
+            if (!hop.leaves_domain && hop.links_share < hop.copy_limit) return false;
+            if (!hop.leaves_domain) continue;
             for (const auto& [link, share] : hop.route)
-                demand[link][orders_[c].depth(h)].add(share * chunks, busy, from, to);
-        });
-        for (auto& [link, depths] : demand)
-            for (auto& [depth, own] : depths) {
-                own.all = own.full;
-                for (const auto& [at, other] : depths)
-                    if (at != depth) own.all += own.beside(other);
-            }
-        each([&](std::size_t c, std::uint32_t h, const HopOnLinks&) {
-            HopOnLinks& hop = placed[c].hops[h];
-            hop.alone_share = std::numeric_limits<double>::infinity();
-            for (const auto& [link, share] : hop.route) {
-                const double chunks = orders_[c].chunks_a_loop(h);
-                const double all = demand.at(link).at(orders_[c].depth(h)).all;
-                hop.alone_share = std::min(hop.alone_share, topology.links[link].rate.value * chunks / all);
-            }
-        });
+                if (depth_on_link.try_emplace(link.value, order.depth(h)).first->second != order.depth(h)) return false;
+        }
     }
-
-private:
-    template <class Visit>
-    void each(Visit visit) const {
-        for (std::size_t c = 0; c < placed_.size(); ++c)
-            for (std::uint32_t h = 0; h < placed_[c].hops.size(); ++h) visit(c, h, placed_[c].hops[h]);
-    }
-    static const BusyWindow& window_of(const SoloRun& run, std::uint32_t h) {
-        return run.windows[h % run.windows.size()];
-    }
-    double busy_seconds(std::size_t c, std::uint32_t h) const {
-        const HopOnLinks& hop = placed_[c].hops[h];
-        return chunk_bytes_[c] * orders_[c].chunks_a_loop(h) /
-               solo_rate(hop, hop.leaves_domain ? Stage::flight : Stage::copy);
-    }
-
-    const std::vector<ChannelOnLinks>& placed_;
-    std::vector<LoopOrder> orders_;
-    std::vector<double> chunk_bytes_;  // of a channel: of a chunk, over all loops
-};
+    return true;
+}
 
 }  // namespace
 
 std::vector<SoloRun> runs_alone(const Topology& topology, const Schedule& schedule,
-                                std::vector<ChannelOnLinks>& placed) {
-    std::vector<SoloRun> runs = solo_runs(schedule, placed);
-    const bool all_flow = std::all_of(schedule.channels.begin(), schedule.channels.end(), [](const Channel& channel) {
-        return std::holds_alternative<RingSteps>(channel.steps);
-    });
-    if (all_flow || schedule.one_lane_a_rank) return runs;
-    Demands demands(schedule, placed);
-    for (int round = 0; round < kRounds; ++round) {
-        demands.set_shares(topology, runs, placed);
-        runs = solo_runs(schedule, placed);
+                                const std::vector<ChannelOnLinks>& placed) {
+    if (keeps_step(schedule, placed)) return solo_runs(schedule, placed);
+    std::vector<SoloRun> runs = runs_together(topology, schedule, placed);
+    for (std::size_t c = 0; c < placed.size(); ++c) {
+        const SoloRun work = work_of(schedule, schedule.channels[c], placed[c]);
+        runs[c].busiest = work.busiest;
+        runs[c].own_busiest = work.own_busiest;
     }
     return runs;
 }

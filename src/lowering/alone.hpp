@@ -1,4 +1,4 @@
-// How fast a schedule's hops are while they flow, and so how long its channels take alone: see alone.cpp.
+// How long the channels of a schedule take when nothing else runs: see alone.cpp.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace fmsim {
 
-// The solo run of each channel. Sets the alone_share of the hops on the way.
+// Of each channel, beside the others of its operation.
 std::vector<SoloRun> runs_alone(const Topology& topology, const Schedule& schedule,
-                                std::vector<ChannelOnLinks>& placed);
+                                const std::vector<ChannelOnLinks>& placed);
 
 }  // namespace fmsim

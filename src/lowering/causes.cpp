@@ -1,12 +1,12 @@
 // What time is spent on, and the same machine at other costs.
 //
-// The delay of a stream is what its pipeline takes alone less what its bytes take at full rate: sums of largest sums of
-// latencies and of bytes / rates, so piecewise linear in all costs, and what a cause has in it is how the delay grows
-// with its cost. That is read off by making each cause 1e-4 dearer and cheaper: exact where both sides agree. Where
-// they do not (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
+// A stream takes what its pipeline takes alone: the latency of its last hop as a delay, the rest as its pace. Both grow
+// with latencies and with bytes / rates, and twice as fast when all are twice as dear, so what a cause has in them is
+// how they grow with its cost. That is read off by making each cause 1e-4 dearer and cheaper. Where both sides do not
+// agree (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
 //
-// By hand: a ring of two at 1 byte/ns, 5 ns a hop, two steps of one byte: it takes 12 ns, its bytes 2; of the delay of
-// 10 ns the latency of hops has all, since 1 % more of it makes it 10.1.
+// By hand: a ring of two at 1 byte/ns, 5 ns a hop, two steps of one byte: it takes 12 ns, of which 5 are its delay and
+// 7 its pace. 1 % more latency makes them 5.05 and 7.05: the latency of hops has 5 of the pace, the links have 2.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -99,9 +99,9 @@ CauseSeconds start_causes(const Step& step, const Origin& origin, SimTime delay,
 // Steps that differ only in when they run have the same delays.
 using StepKind = std::tuple<const Schedule*, const Group*, double>;
 
-class KindDelays {
+class KindCauses {
 public:
-    KindDelays(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes)
+    KindCauses(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes)
         : topology_(topology), classes_(classes) {
         for (const Step& step : steps) {
             if (step.schedule == nullptr) continue;
@@ -113,7 +113,10 @@ public:
         }
         if (!kinds_.empty()) find();
     }
-    const CauseSeconds& of(const Step& step, std::uint32_t channel) const {
+    struct Of {
+        CauseSeconds delay, pace;
+    };
+    const Of& of(const Step& step, std::uint32_t channel) const {
         return causes_.at({number_.at(kind_of(step)), channel});
     }
 
@@ -122,15 +125,17 @@ private:
 
     void find() {
         const Lowered middle = lowered_at(topology_, kinds_, classes_);
-        std::vector<CauseSeconds> of(middle.origin.size());
+        std::vector<Of> of(middle.origin.size());
         for (const Cause cause : kOfMachines) add(cause, middle, of);
         for (std::uint32_t i = 0; i < of.size(); ++i) {
             const Origin& origin = middle.origin[ActivityId{i}];
             if (origin.stage == kNoStage) continue;
-            of[i][largest(of[i])] += seconds(middle.system.delay[ActivityId{i}]) - of[i].all();
+            fill_up(of[i].delay, middle.system.delay[ActivityId{i}]);
+            fill_up(of[i].pace, middle.pace[ActivityId{i}].alone);
             causes_[{origin.step, origin.channel}] = of[i];
         }
     }
+    static void fill_up(CauseSeconds& of, SimTime whole) { of[largest(of)] += seconds(whole) - of.all(); }
     // Where what is missing to the delay goes: to a kink, whose mean of two slopes need not add up, else to the
     // largest, which hides the rounding.
     static Cause largest(const CauseSeconds& of) {
@@ -142,7 +147,7 @@ private:
             if (rank(i) > rank(most)) most = i;
         return static_cast<Cause>(most);
     }
-    void add(Cause cause, const Lowered& middle, std::vector<CauseSeconds>& of) const {
+    void add(Cause cause, const Lowered& middle, std::vector<Of>& of) const {
         CostFactors dearer, cheaper;
         dearer[cause] = 1 + kStep;
         cheaper[cause] = 1 - kStep;
@@ -150,21 +155,26 @@ private:
         const Lowered down = lowered_at(at_cost(topology_, cheaper), kinds_, classes_);
         for (std::uint32_t i = 0; i < of.size(); ++i) {
             const ActivityId activity{i};
-            const double here = seconds(middle.system.delay[activity]);
-            const double above = (seconds(up.system.delay[activity]) - here) / kStep;
-            const double below = (here - seconds(down.system.delay[activity])) / kStep;
-            of[i][cause] = (above + below) / 2;
-            constexpr double kRounding = 2e-12;  // a few hundred femtoseconds, over the step
-            if (std::abs(above - below) > 2e-3 * std::max(std::abs(above), std::abs(below)) + 1e-4 * here + kRounding)
-                of[i].kinks |= 1u << static_cast<unsigned>(cause);
+            differentiate(cause, middle.system.delay[activity], up.system.delay[activity], down.system.delay[activity],
+                          of[i].delay);
+            differentiate(cause, middle.pace[activity].alone, up.pace[activity].alone, down.pace[activity].alone,
+                          of[i].pace);
         }
+    }
+    static void differentiate(Cause cause, SimTime at, SimTime dearer, SimTime cheaper, CauseSeconds& of) {
+        const double here = seconds(at);
+        const double above = (seconds(dearer) - here) / kStep, below = (here - seconds(cheaper)) / kStep;
+        of[cause] = (above + below) / 2;
+        constexpr double kRounding = 2e-12;  // a few hundred femtoseconds, over the step
+        if (std::abs(above - below) > 2e-3 * std::max(std::abs(above), std::abs(below)) + 1e-4 * here + kRounding)
+            of.kinks |= 1u << static_cast<unsigned>(cause);
     }
 
     const Topology& topology_;
     const LinkClasses* classes_;
     std::vector<Step> kinds_;
-    std::map<StepKind, std::size_t> number_;                                // only looked up
-    std::map<std::pair<std::size_t, std::uint32_t>, CauseSeconds> causes_;  // of a kind, of a channel
+    std::map<StepKind, std::size_t> number_;                      // only looked up
+    std::map<std::pair<std::size_t, std::uint32_t>, Of> causes_;  // of a kind, of a channel
 };
 
 }  // namespace
@@ -217,16 +227,21 @@ void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors
     }
 }
 
-std::vector<CauseSeconds> delay_causes(const Topology& topology, std::span<const Step> steps, const Lowered& lowered,
-                                       const LinkClasses* classes, const CostFactors& factors) {
-    const KindDelays delays(topology, steps, classes);
-    std::vector<CauseSeconds> causes;
+ActivityCauses causes_of(const Topology& topology, std::span<const Step> steps, const Lowered& lowered,
+                         const LinkClasses* classes, const CostFactors& factors) {
+    const KindCauses kinds(topology, steps, classes);
+    ActivityCauses causes;
     for (std::uint32_t i = 0; i < lowered.origin.size(); ++i) {
         const Origin& origin = lowered.origin[ActivityId{i}];
         const Step& step = steps[origin.step];
-        const SimTime delay = lowered.system.delay[ActivityId{i}];
-        causes.push_back(origin.stage == kNoStage ? start_causes(step, origin, delay, factors)
-                                                  : delays.of(step, origin.channel));
+        if (origin.stage == kNoStage) {
+            causes.delay.push_back(start_causes(step, origin, lowered.system.delay[ActivityId{i}], factors));
+            causes.pace.emplace_back();
+        } else {
+            const auto& of = kinds.of(step, origin.channel);
+            causes.delay.push_back(of.delay);
+            causes.pace.push_back(of.pace);
+        }
     }
     return causes;
 }

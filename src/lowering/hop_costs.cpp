@@ -165,7 +165,6 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
             for (const auto& [link, share] : hop.route)
                 hop.links_share =
                     std::min(hop.links_share, topology.links[link].rate.value * chunks / demand.at(link.value));
-            hop.alone_share = hop.links_share;
         }
     return channels;
 }
@@ -187,7 +186,7 @@ void refuse_down(const Topology& topology, const Route& route) {
 bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
     return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
            a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit &&
-           a.links_share == b.links_share && a.alone_share == b.alone_share;
+           a.links_share == b.links_share;
 }
 
 bool on_route(const HopOnLinks& hop, Stage stage) { return hop.leaves_domain == (stage == Stage::flight); }
@@ -202,12 +201,15 @@ SimTime cell_cost(const HopOnLinks& hop, const Cell& cell) {
     return from_seconds(seconds(hop.unit_cost) * cell.chunks);
 }
 
-double full_rate(const HopOnLinks& hop, Stage stage) {
-    return on_route(hop, stage) ? std::min(own_limit(hop, stage), hop.links_share) : own_limit(hop, stage);
+Activity activity_of(const HopOnLinks& hop, const Cell& cell, std::span<const Use> uses) {
+    return {.delay = cell_cost(hop, cell),
+            .work = cell.wire_bytes,
+            .rate_limit = own_limit(hop, cell.stage),
+            .uses = on_route(hop, cell.stage) ? uses : std::span<const Use>{}};
 }
 
-double solo_rate(const HopOnLinks& hop, Stage stage) {
-    return on_route(hop, stage) ? std::min(own_limit(hop, stage), hop.alone_share) : own_limit(hop, stage);
+double full_rate(const HopOnLinks& hop, Stage stage) {
+    return on_route(hop, stage) ? std::min(own_limit(hop, stage), hop.links_share) : own_limit(hop, stage);
 }
 
 }  // namespace fmsim

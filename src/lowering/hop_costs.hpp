@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fmsim/collective.hpp"
+#include "fmsim/engine.hpp"
 #include "fmsim/topology.hpp"
 #include "loop_order.hpp"
 #include "pipeline.hpp"
@@ -24,7 +26,6 @@ struct HopOnLinks {
     SimTime unit_cost;     // of the SM, for each unit that it copies; of a local copy for each chunk
     SimTime drain;         // of the receiver, to copy the last chunk out when it has nothing more to send
     double links_share{};  // what the links of the route give when all hops of the operation flow at once
-    double alone_share{};  // and what they give while it flows, since not all others do: see placed_alone
     std::uint32_t lane{};
 };
 // Whether two hops cost the same, whatever the links they take.
@@ -47,10 +48,11 @@ double own_limit(const HopOnLinks& hop, Stage stage);
 // What its SM needs beside the bytes of a cell.
 SimTime cell_cost(const HopOnLinks& hop, const Cell& cell);
 
-// Wire bytes a second of a stage when the operation has the machine to itself: when all its hops flow, and while this
-// one does.
+// A cell as the engine sees it; `uses` are those of its hop.
+Activity activity_of(const HopOnLinks& hop, const Cell& cell, std::span<const Use> uses);
+
+// Wire bytes a second of a stage when the operation has the machine to itself and all its hops flow.
 double full_rate(const HopOnLinks& hop, Stage stage);
-double solo_rate(const HopOnLinks& hop, Stage stage);
 
 // Latency of data between two ranks of different domains, and of a credit back.
 SimTime network_latency(const InstanceType& sender, const InstanceType& receiver, Protocol protocol);

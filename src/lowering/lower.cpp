@@ -23,6 +23,9 @@ constexpr double kMostActivities = 4e7;
 // Of all channels of one schedule that are drawn hop by hop, some 500 bytes each. Rings over alike domains are not.
 constexpr std::size_t kMostHops = 4'000'000;
 
+// Until it is known which.
+constexpr ResourceId kBusiestLink{kOwnLimit.value - 1};
+
 class Lowering {
 public:
     Lowering(const Topology& topology, Fidelity fidelity, bool exchanges)
@@ -40,12 +43,14 @@ private:
         double work{}, rate_limit{};
         std::vector<Use> uses;
         SimTime tail;  // after its end
+        Pace pace;
     };
     using Flows = std::vector<Flow>;
     const Flows& flows_of(const Step& step);
     void add_flows(const Flows& flows);
     void channels(const Group& group, const Schedule& schedule, Flows& flows);
     Flow stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed, const SoloRun& alone) const;
+    void name_holders(std::span<Flow> flows) const;
     void chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed);
     void puts(const Group& group, const Puts& puts, Flows& flows) const;
     void exchange_stream(const Group& group, const Schedule& schedule, Flows& flows) const;
@@ -70,6 +75,7 @@ private:
 
 ActivityId Lowering::add(const Activity& activity, std::uint32_t channel, std::uint32_t stage) {
     lowered_.origin.rows.push_back({step_, channel, stage});
+    if (fidelity_ == Fidelity::stream) lowered_.pace.rows.push_back({});
     return builder_.add(activity);
 }
 
@@ -118,6 +124,7 @@ void Lowering::add_flows(const Flows& flows) {
         const ActivityId made =
             add({.delay = flow.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = flow.uses},
                 flow.channel, 0);
+        lowered_.pace[made] = flow.pace;
         builder_.order(span_.launch, made);
         ends_.push_back({made, flow.tail});
     }
@@ -142,13 +149,14 @@ void Lowering::channels(const Group& group, const Schedule& schedule, Flows& flo
         }
         refuse_too_many(cells, schedule);
     }
-    auto placed = place(topology_, group, schedule, part_repeats_);
+    const auto placed = place(topology_, group, schedule, part_repeats_);
     if (fidelity_ == Fidelity::chunk) {
         for (std::uint32_t c = 0; c < placed.size(); ++c) chunks(schedule, c, placed[c]);
         return;
     }
     const std::vector<SoloRun> alone = runs_alone(topology_, schedule, placed);
     for (std::uint32_t c = 0; c < placed.size(); ++c) flows.push_back(stream(schedule, c, placed[c], alone[c]));
+    name_holders(flows);
 }
 
 // All links of a channel at once, each with its part of the bytes of the busiest hop.
@@ -174,16 +182,39 @@ Lowering::Flow Lowering::stream(const Schedule& schedule, std::uint32_t c, const
     double work = 0;
     for (const Loop& loop : channel.loops) work += loop.chunk * busiest_hop * schedule.wire_per_data;
 
+    // The last hop's latency passes when all bytes are gone.
+    const SimTime pace = std::max(alone.makespan - alone.last_latency, from_seconds(alone.busiest));
+    const bool by_links = alone.busiest > alone.own_busiest * (1 + 1e-9);
     return {.channel = c,
-            .delay = std::max(SimTime{}, alone.makespan - from_seconds(alone.busiest)),
+            .delay = std::max(SimTime{}, alone.makespan - pace),
             .work = work,
-            .rate_limit = work / alone.own_busiest,
+            .rate_limit = work / seconds(pace),
             .uses = map_.uses(uses_of(placed, order, busiest_hop), copies_),
-            .tail = {}};
+            .tail = {},
+            .pace = {
+                .alone = pace, .working = from_seconds(alone.busiest), .held_by = by_links ? kBusiestLink : kOwnLimit}};
+}
+
+// Of all that its channel uses the resource that the operation fills most.
+void Lowering::name_holders(std::span<Flow> flows) const {
+    std::map<ResourceId, double> seconds;
+    for (const Flow& flow : flows)
+        for (const auto& [resource, weight] : flow.uses)
+            seconds[resource] += weight * flow.work / builder_.capacity(resource);
+    for (Flow& flow : flows) {
+        if (flow.pace.held_by != kBusiestLink) continue;
+        flow.pace.held_by = kOwnLimit;
+        double most = 0;
+        for (const auto& [resource, weight] : flow.uses)
+            if (seconds.at(resource) > most * (1 + 1e-9)) {
+                most = seconds.at(resource);
+                flow.pace.held_by = resource;
+            }
+    }
 }
 
 void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed) {
-    const Pipeline pipe = pipeline_of(schedule, schedule.channels[c], placed, placed.hops.size());
+    const Pipeline pipe = pipeline_of(schedule, schedule.channels[c], placed.hops);
     std::vector<std::vector<Use>> uses(placed.hops.size());
     for (std::size_t h = 0; h < uses.size(); ++h) {
         for (const auto& [link, share] : placed.hops[h].route) uses[h].push_back({ResourceId{link.value}, share});
@@ -191,13 +222,8 @@ void Lowering::chunks(const Schedule& schedule, std::uint32_t c, const ChannelOn
     }
 
     const auto last = walk<ActivityId>(pipe, [&](const Cell& cell, std::span<const After<ActivityId>> waits) {
-        const HopOnLinks& hop = placed.hops[cell.hop];
-        const ActivityId made =
-            add({.delay = cell_cost(hop, cell),
-                 .work = cell.wire_bytes,
-                 .rate_limit = own_limit(hop, cell.stage),
-                 .uses = on_route(hop, cell.stage) ? std::span<const Use>(uses[cell.hop]) : std::span<const Use>{}},
-                c, 2 * cell.hop + static_cast<std::uint32_t>(cell.stage));
+        const ActivityId made = add(activity_of(placed.hops[cell.hop], cell, uses[cell.hop]), c,
+                                    2 * cell.hop + static_cast<std::uint32_t>(cell.stage));
         for (const auto& [before, lag] : waits) builder_.order(before, made, lag);
         if (waits.empty()) builder_.order(span_.launch, made);
         return made;

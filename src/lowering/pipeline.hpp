@@ -58,7 +58,6 @@ struct Cell {
     Stage stage{};
     double wire_bytes{};
     double chunks{};  // of its loop
-    bool probe{};     // to see what would come: leaves no trace
 };
 
 template <class Value>
@@ -99,9 +98,8 @@ private:
     Value add(std::uint32_t hop, Stage stage, double data, double chunks, Last& last);
     std::uint32_t skip_steps(std::uint32_t step);
     void skip_repeats();
-    std::int64_t skip(std::uint32_t d, std::int64_t most);
-    void shift(const std::vector<std::int64_t>& steps, std::int64_t times);
-    bool lands_on(std::uint32_t d, const std::vector<std::int64_t>& steps);
+    bool skip(std::uint32_t d, std::int64_t times);
+    void shift(std::int64_t step, std::int64_t times);
     template <class Visit>
     void each_value(Visit visit);
     std::vector<std::int64_t> state();
@@ -141,8 +139,6 @@ private:
     std::deque<std::vector<std::int64_t>> earlier_;  // states after the latest loops, all of one cut
     std::vector<std::int64_t> then_;                 // of a ring: the state after an earlier step of the loop
     std::uint32_t then_step_ = 0, next_then_ = 0;    // that step, and the next to keep
-    bool probing_ = false;
-    std::size_t next_probe_ = 0;  // not before so many loops have been walked
 };
 
 template <class Value, class Make>
@@ -219,11 +215,7 @@ std::uint32_t PipelineWalk<Value, Make>::skip_steps(std::uint32_t step) {
     const std::uint32_t unit = std::lcm(ago, window), units = left / unit;
     if (!same || units == 0) return 0;
     const std::int64_t times = std::int64_t{units} * (unit / ago);
-    if (later > 0 && times > SimTime::max().fs / 2 / later) throw LimitReached("a run of more than 2.56 hours");
-    each_value([&](Value& value) {
-        value.fs += times * later;
-        return true;
-    });
+    shift(later, times);
     for (std::uint64_t& made : made_) made += units * unit;
     then_.clear();
     next_then_ = 0;
@@ -302,7 +294,7 @@ void PipelineWalk<Value, Make>::wait_for_own_buffer(const Move& move, std::uint3
 template <class Value, class Make>
 Value PipelineWalk<Value, Make>::add(std::uint32_t hop, Stage stage, double data, double chunks, Last& last) {
     if (last.any) waits_.push_back({last.cell, {}});
-    const Cell cell{hop, stage, data * pipe_.wire_per_data, chunks, probing_};
+    const Cell cell{hop, stage, data * pipe_.wire_per_data, chunks};
     last = {true, make_(cell, std::span<const After<Value>>(waits_))};
     return last.cell;
 }
@@ -339,10 +331,6 @@ std::vector<std::int64_t> PipelineWalk<Value, Make>::state() {
 
 // The recurrence is linear in (max,+): when all that the future depends on is what it was d loops ago, later by the
 // same time everywhere, each further d equal loops add that time again.
-//
-// Parts that nothing holds back (the sums of a tree that run ahead of their broadcast) may add a smaller time of their
-// own. Then the map F of d loops has taken x to x + s and that to x + 2 s. F is a maximum of sums, so each value of
-// F(x + t s) is convex in t: if it lies on the line x + (t + 1) s at t = 0, 1 and T, it lies there at all t between.
 template <class Value, class Make>
 void PipelineWalk<Value, Make>::skip_repeats() {
     const std::uint32_t at = walked_.back();
@@ -360,72 +348,33 @@ void PipelineWalk<Value, Make>::skip_repeats() {
         // The last loop may be cut short, and one more stands before it.
         const auto most = static_cast<std::int64_t>((pipe_.loops.size() - 2 - at) / d);
         if (most < 1) break;
-        const std::int64_t times = skip(d, most);
-        if (times == 0) continue;
-        walked_.back() = at + static_cast<std::uint32_t>(times) * d;
+        if (!skip(d, most)) continue;
+        walked_.back() = at + static_cast<std::uint32_t>(most) * d;
         earlier_.clear();
         return;
     }
-    if (earlier_.size() > 2 * kLongestPeriod) earlier_.pop_front();
+    if (earlier_.size() > kLongestPeriod) earlier_.pop_front();
 }
 
-// Adds what the last d loops have added as often as that is what as many loops would do, at most `most` times. Gives
-// how often.
+// Adds what the last d loops have added `times` times more, if that is one time everywhere.
 template <class Value, class Make>
-std::int64_t PipelineWalk<Value, Make>::skip(std::uint32_t d, std::int64_t most) {
+bool PipelineWalk<Value, Make>::skip(std::uint32_t d, std::int64_t times) {
     const auto& now = earlier_.back();
     const auto& then = earlier_[earlier_.size() - 1 - d];
-    const auto* before =
-        earlier_.size() > 2 * d && walked_.size() >= next_probe_ ? &earlier_[earlier_.size() - 1 - 2 * d] : nullptr;
-    bool equal = true;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-        equal = equal && now[i] - then[i] == now[0] - then[0];
-        if (!equal && (before == nullptr || then[i] - (*before)[i] != now[i] - then[i])) return 0;
-    }
-    std::vector<std::int64_t> steps(now.size());
-    for (std::size_t i = 0; i < now.size(); ++i) steps[i] = now[i] - then[i];
-    const std::int64_t longest = *std::max_element(steps.begin(), steps.end());
-    if (longest > 0 && most > SimTime::max().fs / 2 / longest) throw LimitReached("a run of more than 2.56 hours");
-    for (std::int64_t times = most; times > 0; times /= 2) {
-        shift(steps, times);
-        if (equal || lands_on(d, steps)) return times;
-        shift(steps, -times);
-    }
-    next_probe_ = walked_.size() + walked_.size() / 4;  // something catches up: leave it time
-    return 0;
+    const std::int64_t step = now[0] - then[0];
+    for (std::size_t i = 0; i < now.size(); ++i)
+        if (now[i] - then[i] != step) return false;
+    shift(step, times);
+    return true;
 }
 
 template <class Value, class Make>
-void PipelineWalk<Value, Make>::shift(const std::vector<std::int64_t>& steps, std::int64_t times) {
-    std::size_t i = 0;
+void PipelineWalk<Value, Make>::shift(std::int64_t step, std::int64_t times) {
+    if (step > 0 && times > SimTime::max().fs / 2 / step) throw LimitReached("a run of more than 2.56 hours");
     each_value([&](Value& value) {
-        value.fs += times * steps[i++];
+        value.fs += times * step;
         return true;
     });
-}
-
-// Whether d more loops add the steps; leaves everything as it was.
-template <class Value, class Make>
-bool PipelineWalk<Value, Make>::lands_on(std::uint32_t d, const std::vector<std::int64_t>& steps) {
-    const std::vector<std::int64_t> from = state();
-    const auto kept = kept_;
-    const auto copies = last_copy_, flights = last_flight_;
-    const auto made = made_;
-    probing_ = true;
-    for (std::uint32_t i = 0; i < d; ++i) {
-        walked_.push_back(walked_.back());
-        walk_loop();
-    }
-    const std::vector<std::int64_t> to = state();
-    probing_ = false;
-    walked_.resize(walked_.size() - d);
-    kept_ = kept;
-    last_copy_ = copies;
-    last_flight_ = flights;
-    made_ = made;
-    for (std::size_t i = 0; i < to.size(); ++i)
-        if (to[i] - from[i] != steps[i]) return false;
-    return true;
 }
 
 // All cells of `pipe` in order; see PipelineWalk.

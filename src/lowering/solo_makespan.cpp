@@ -7,16 +7,19 @@ namespace {
 
 // Seconds that each lane and stage works through the whole run, at the rates given; the most of them.
 template <class Rate>
-double busiest(const Pipeline& pipe, const LoopOrder& order, const ChannelOnLinks& placed, Rate rate) {
+double busiest(const Schedule& schedule, const Channel& channel, const LoopOrder& order,
+               std::span<const HopOnLinks> hops, Rate rate) {
     double data = 0;  // of a chunk, over all loops
-    for (const Loop& loop : pipe.loops) data += loop.chunk * pipe.wire_per_data;
-    std::vector<double> busy(2 * pipe.hops.size());
+    for (const Loop& loop : channel.loops) data += loop.chunk * schedule.wire_per_data;
+    std::uint32_t lanes = 0;
+    for (const HopOnLinks& hop : hops) lanes = std::max(lanes, hop.lane + 1);
+    std::vector<double> busy(2 * std::size_t{lanes});
     double most = 0;
-    for (std::uint32_t h = 0; h < pipe.hops.size(); ++h)
+    for (std::uint32_t h = 0; h < hops.size(); ++h)
         for (const Stage stage : {Stage::copy, Stage::flight}) {
-            if (stage == Stage::flight && !pipe.hops[h].leaves_domain) continue;
-            double& lane = busy[2 * pipe.hops[h].lane + static_cast<std::size_t>(stage)];
-            lane += data * order.chunks_a_loop(h) / rate(placed.hops[h], stage);
+            if (stage == Stage::flight && !hops[h].leaves_domain) continue;
+            double& lane = busy[2 * hops[h].lane + static_cast<std::size_t>(stage)];
+            lane += data * order.chunks_a_loop(h) / rate(hops[h], stage);
             most = std::max(most, lane);
         }
     return most;
@@ -36,41 +39,43 @@ std::size_t period_of(const Channel& channel, const ChannelOnLinks& placed) {
     return hops.size();
 }
 
-Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed,
-                     std::size_t period) {
+Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, std::span<const HopOnLinks> hops) {
     Pipeline pipe{.hops = {},
                   .steps = channel.steps,
                   .chunks_in_flight = schedule.chunks_in_flight,
                   .wire_per_data = schedule.wire_per_data,
                   .loops = channel.loops};
-    for (std::size_t h = 0; h < period; ++h) {
-        const HopOnLinks& hop = placed.hops[h];
+    for (const HopOnLinks& hop : hops)
         pipe.hops.push_back({hop.leaves_domain, hop.latency, hop.credit_latency, hop.lane, hop.drain});
-    }
     return pipe;
 }
 
+SoloRun work_of(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed) {
+    const auto period = std::span(placed.hops).first(period_of(channel, placed));
+    const LoopOrder order(channel.steps, static_cast<std::uint32_t>(period.size()));
+    return {.makespan = {},
+            .last_latency = {},
+            .busiest = busiest(schedule, channel, order, period, full_rate),
+            .own_busiest = busiest(schedule, channel, order, period, own_limit)};
+}
+
+void end_with(SoloRun& run, SimTime end, SimTime latency) {
+    const SimTime arrival = later(end, latency);
+    if (arrival < run.makespan || (arrival == run.makespan && latency < run.last_latency)) return;
+    run.makespan = arrival;
+    run.last_latency = latency;
+}
+
 SoloRun solo_run(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed) {
-    const Pipeline pipe = pipeline_of(schedule, channel, placed, period_of(channel, placed));
-    std::vector<BusyWindow> windows(pipe.hops.size());
+    SoloRun run = work_of(schedule, channel, placed);
+    const Pipeline pipe = pipeline_of(schedule, channel, std::span(placed.hops).first(period_of(channel, placed)));
     const auto last = walk<SimTime>(pipe, [&](const Cell& cell, std::span<const After<SimTime>> waits) {
         SimTime start{};
         for (const auto& [end, lag] : waits) start = std::max(start, later(end, lag));
         const HopOnLinks& hop = placed.hops[cell.hop];
-        const SimTime end =
-            later(later(start, cell_cost(hop, cell)), from_seconds(cell.wire_bytes / solo_rate(hop, cell.stage)));
-        if (on_route(hop, cell.stage) && !cell.probe) {
-            BusyWindow& window = windows[cell.hop];
-            window = {std::min(window.begin, start), std::max(window.end, end)};
-        }
-        return end;
+        return later(later(start, cell_cost(hop, cell)), from_seconds(cell.wire_bytes / full_rate(hop, cell.stage)));
     });
-    const LoopOrder order(pipe.steps, static_cast<std::uint32_t>(pipe.hops.size()));
-    SoloRun run{.makespan = {},
-                .busiest = busiest(pipe, order, placed, full_rate),
-                .own_busiest = busiest(pipe, order, placed, own_limit),
-                .windows = std::move(windows)};
-    for (const auto& [end, lag] : last) run.makespan = std::max(run.makespan, later(end, lag));
+    for (const auto& [end, lag] : last) end_with(run, end, lag);
     return run;
 }
 

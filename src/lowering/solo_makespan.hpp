@@ -10,29 +10,29 @@
 // hops, its data arrive at 6, step 1 ends at 7 and arrives at 12 ns.
 #pragma once
 
+#include <span>
+
 #include "fmsim/base.hpp"
 #include "hop_costs.hpp"
 
 namespace fmsim {
 
-// When a hop's bytes are on their links: from the first to the last.
-struct BusyWindow {
-    SimTime begin = SimTime::max();
-    SimTime end;
-};
-
 struct SoloRun {
     SimTime makespan;      // from the first byte to the arrival of the last
+    SimTime last_latency;  // of the hop that ends last: no bytes move meanwhile
     double busiest{};      // seconds that the busiest stage works; the channel's rate alone is its bytes / this
     double own_busiest{};  // the same if links were no limit
-    std::vector<BusyWindow> windows;  // of the hops of one period
 };
 
+// Without the makespan and its last latency.
+SoloRun work_of(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed);
 SoloRun solo_run(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed);
 
-// The pipeline of a channel; `period` hops stand for all.
-Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed,
-                     std::size_t period);
+// The latest arrival.
+void end_with(SoloRun& run, SimTime end, SimTime latency);
+
+// The pipeline of a channel over `hops`: all of its own, or one period of them for all.
+Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, std::span<const HopOnLinks> hops);
 
 // The smallest number of hops after which a ring repeats itself.
 std::size_t period_of(const Channel& channel, const ChannelOnLinks& placed);

@@ -9,10 +9,10 @@ Rerun again(const Topology& topology, const RunSteps& made, const CostFactors& f
     Rerun rerun{.lowered = classes != nullptr ? lower_folded(dearer, made.steps, *classes, Fidelity::stream)
                                               : lower(dearer, made.steps, Fidelity::stream),
                 .timeline = {},
-                .delays = {}};
+                .causes = {}};
     set_starts(rerun.lowered, made.steps, factors);
     rerun.timeline = run(rerun.lowered.system, record);
-    if (record == Record::rates) rerun.delays = delay_causes(dearer, made.steps, rerun.lowered, classes, factors);
+    if (record == Record::rates) rerun.causes = causes_of(dearer, made.steps, rerun.lowered, classes, factors);
     return rerun;
 }
 

@@ -25,22 +25,6 @@
 namespace fmsim {
 namespace {
 
-using Colour = std::uint64_t;
-
-// Of two colours in their order (splitmix64's finisher).
-Colour mix(Colour a, Colour b) {
-    Colour x = a * 0x9e3779b97f4a7c15ull + b + 0x2545f4914f6cdd1dull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-Colour of_double(double value) {
-    Colour bits{};
-    static_assert(sizeof bits == sizeof value);
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 // A part of a group: where it is, and all that tells it from other parts but its domain's colour.
 struct PartVertex {
     std::uint32_t domain{};
@@ -98,10 +82,6 @@ private:
     void colour_domains();
     void colour_switches();
     Colour seat_colour(const Seat& seat) const;
-    static std::size_t distinct(std::vector<Colour> colours) {
-        std::sort(colours.begin(), colours.end());
-        return static_cast<std::size_t>(std::unique(colours.begin(), colours.end()) - colours.begin());
-    }
     FoldedJob folded_job(std::uint32_t job, const LinkClasses& links) const;
     LinkClasses link_classes() const;
     std::vector<std::string> reasons(const LinkClasses& links) const;
@@ -137,7 +117,7 @@ void Refinement::begin_domains() {
                                           ? topology_.instances[InstanceId{after}].link
                                           : static_cast<std::uint32_t>(topology_.links.size());
             for (std::uint32_t link = from; link < end; ++link)
-                colour = mix(colour, of_double(topology_.links[LinkId{link}].rate.value));
+                colour = mix(colour, colour_of(topology_.links[LinkId{link}].rate.value));
             if (after >= topology_.instances.size()) colour = mix(colour, d);  // with what follows its links
         }
         domains_.push_back(colour);
@@ -151,7 +131,7 @@ void Refinement::begin_switches() {
         for (std::uint32_t s = 0; s < topology_.switches(l); ++s) {
             Colour colour = l;
             for (std::uint32_t i = 0; i < 2 * topology_.cluster.network.layers[l].uplinks; ++i)
-                colour = mix(colour, of_double(topology_.links[{topology_.first_uplink(l, s).value + i}].rate.value));
+                colour = mix(colour, colour_of(topology_.links[{topology_.first_uplink(l, s).value + i}].rate.value));
             switches_.back().push_back(colour);
         }
     }
