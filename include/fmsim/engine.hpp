@@ -43,19 +43,68 @@ struct Successor {
     ActivityId after;
     SimTime lag;
 };
+// Row i: the successors of activity i. Most systems have no lag at all, so lags lie apart, and none where all are 0.
+struct Successors {
+    std::vector<std::uint32_t> first{0};
+    std::vector<ActivityId> after;
+    std::vector<SimTime> lag;  // one for each of `after`, or none
+
+    struct Row {
+        const Successors& all;
+        std::uint32_t from, to;
+        struct Position {
+            const Successors& all;
+            std::uint32_t at;
+            Successor operator*() const { return {all.after[at], all.lag.empty() ? SimTime{} : all.lag[at]}; }
+            Position& operator++() { return ++at, *this; }
+            bool operator!=(const Position& other) const { return at != other.at; }
+        };
+        Position begin() const { return {all, from}; }
+        Position end() const { return {all, to}; }
+        bool empty() const { return from == to; }
+    };
+    Row of(std::size_t activity) const { return {*this, first[activity], first[activity + 1]}; }
+};
+
+// A column that is one value as long as all its rows are alike.
+template <class Id, class T>
+class Alike {
+public:
+    T operator[](Id id) const { return rows_.empty() ? same_ : rows_[id.value]; }
+    std::size_t size() const { return size_; }
+    void push_back(T value) {
+        if (rows_.empty() && (size_ == 0 || value == same_)) {
+            same_ = value;
+        } else {
+            if (rows_.empty()) rows_.assign(size_, same_);
+            rows_.push_back(value);
+        }
+        ++size_;
+    }
+    void set(Id id, T value) {
+        if (rows_.empty() && value == same_) return;
+        if (rows_.empty()) rows_.assign(size_, same_);
+        rows_[id.value] = value;
+    }
+
+private:
+    T same_{};
+    std::size_t size_ = 0;
+    std::vector<T> rows_;  // none while all are alike
+};
 
 // Structure of arrays; made by SystemBuilder, which keeps its promises.
 struct System {
     Column<ResourceId, double> capacity;  // units a second
 
-    Column<ActivityId, SimTime> delay;
+    Alike<ActivityId, SimTime> delay;
     Column<ActivityId, double> work;
-    Column<ActivityId, double> share;       // above 0: while filling, the rate is share * level
-    Column<ActivityId, double> rate_limit;  // units of work a second; infinity for none
+    Alike<ActivityId, double> share;       // above 0: while filling, the rate is share * level
+    Alike<ActivityId, double> rate_limit;  // units of work a second; infinity for none
     Column<ActivityId, std::uint32_t> predecessors;
     Rows<Use> uses;
     Rows<Hold> holds;
-    Rows<Successor> successors;
+    Successors successors;
 
     std::size_t activities() const { return work.size(); }
     std::size_t resources() const { return capacity.size(); }
@@ -83,11 +132,11 @@ public:
 
 private:
     struct Order {
-        ActivityId before;
-        Successor successor;
+        ActivityId before, after;
     };
     System system_;
     std::vector<Order> orders_;
+    std::vector<SimTime> lags_;                   // of the orders; none while all are 0
     std::uint32_t adds_ = 0;                      // calls of add(), refused ones too
     Column<ResourceId, std::uint32_t> last_add_;  // that used the resource: finds one used twice
 };

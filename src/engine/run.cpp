@@ -29,6 +29,7 @@ private:
     void start(ActivityId activity);
     void flow(ActivityId activity);
     void finish(ActivityId activity);
+    void fetch(ActivityId activity) const;
     void hold(ActivityId activity, double sign);
 
     const System& system_;
@@ -39,8 +40,10 @@ private:
 
     Column<ActivityId, Stage> stage_;
     Column<ActivityId, std::uint32_t> missing_;  // predecessors that have not ended
-    std::vector<ActivityId> at_once_;            // entered at this very instant, without the calendar
-    std::vector<ActivityId> ends_;               // of one resource
+    std::vector<EventId> due_;                   // at this instant, and how many of them have happened
+    std::size_t next_due_ = 0;
+    std::vector<ActivityId> at_once_;  // entered at this very instant, without the calendar
+    std::vector<ActivityId> ends_;     // of one resource
 };
 
 RunState::RunState(const System& system, Record record)
@@ -64,7 +67,8 @@ void RunState::start_first() {
 
 bool RunState::next_instant() {
     if (calendar_.empty()) return false;
-    now_ = calendar_.next();
+    now_ = calendar_.take(due_);
+    next_due_ = 0;
     return true;
 }
 
@@ -74,8 +78,8 @@ void RunState::apply_events() {
             const ActivityId activity = at_once_.back();
             at_once_.pop_back();
             enter(activity);
-        } else if (!calendar_.empty() && calendar_.next() == now_) {
-            happen(calendar_.take());
+        } else if (next_due_ < due_.size()) {
+            happen(due_[next_due_++]);
         } else {
             return;
         }
@@ -129,10 +133,13 @@ void RunState::finish(ActivityId activity) {
     timeline_.ended[activity] = now_;
     timeline_.end = now_;
     // Until its last predecessor has ended, `started` holds the latest arrival known so far.
-    for (const auto& [after, lag] : system_.successors.of(activity.value)) {
+    for (const auto [after, lag] : system_.successors.of(activity.value)) {
         SimTime& ready = timeline_.started[after];
         ready = std::max(ready, later(now_, lag));
-        if (--missing_[after] != 0) continue;
+        if (--missing_[after] != 0) {
+            if (missing_[after] == 1) fetch(after);
+            continue;
+        }
         if (ready == now_) {
             at_once_.push_back(after);
         } else {
@@ -142,7 +149,14 @@ void RunState::finish(ActivityId activity) {
     }
 }
 
+// What it uses lies far from here and is read when its last predecessor has ended: by then it is on its way.
+void RunState::fetch(ActivityId activity) const {
+    __builtin_prefetch(system_.uses.rows.data() + system_.uses.first[activity.value]);
+    __builtin_prefetch(&system_.work.rows[activity.value]);
+}
+
 void RunState::hold(ActivityId activity, double sign) {
+    if (system_.holds.rows.empty()) return;
     for (const auto& [resource, amount] : system_.holds.of(activity.value)) sharing_.hold(resource, sign * amount);
 }
 

@@ -145,7 +145,7 @@ bool Sharing::share_alone(ResourceId seed, SimTime now) {
     Standing& standing = standing_[slot];
     const auto uses = system_.uses.of(standing.activity.value);
     for (const Use& use : uses)
-        if (flowing_.on(use.resource).size() > 1) return false;
+        if (flowing_.count(use.resource) > 1) return false;
     FairShares::fill_alone(system_, available_, standing);
     ++timeline_.solves;
     adopt_rate(slot, now);
