@@ -167,14 +167,20 @@ struct Timeline {
     SimTime end{};                           // of the last activity that ended
     std::vector<ActivityId> unfinished;      // in a cycle, behind one, or at rate 0 for ever; in order of id
     std::uint64_t solves{};                  // components filled
-    std::vector<RateStep> rates;             // only when asked for, in order of time
-    std::vector<UseStep> use;                // only when asked for, in order of time
+    std::uint64_t early{};                   // activities that coalescing ended before all their work was done
+    double left_out{};            // seconds the resource that was spared most would have needed for that work
+    std::vector<RateStep> rates;  // only when asked for, in order of time
+    std::vector<UseStep> use;     // only when asked for, in order of time
 };
 
 enum class Record { ends, rates };
 
 // Runs to the end. Weighted max-min fair rates at every instant; the result depends on the input only. Throws
 // LimitReached beyond 2.56 hours. Cost: docs/models/engine.md.
-Timeline run(const System& system, Record record = Record::ends);
+//
+// `coalesce` of 0 is exact. Above 0 (and below 1), when an activity ends, all that flow and have at most this part of
+// their work left end with it: fewer instants, each activity does at least 1 - coalesce of its work, and the timeline
+// says what was left out. (docs/decisions/0013-coalescing.md)
+Timeline run(const System& system, Record record = Record::ends, double coalesce = 0);
 
 }  // namespace fmsim
