@@ -1,5 +1,5 @@
 // What other simulators took for the same work, beside what fmsim takes for it now: the anchors A1 to A12 of ASTRA-sim
-// and the bars B1 to B6 and B9 of SimAI, LogGOPSim, htsim and ATLAHS.
+// and the bars B1 to B8 of SimAI, LogGOPSim, htsim and ATLAHS (B9 to B11: bars.cpp).
 //
 //   build/release/bench/peers/anchors [times]
 //
@@ -7,6 +7,10 @@
 // 2026). Works on the flat network of works.hpp run in the engine, every message an activity; the others are `fmsim` on
 // hgx-h100-8x400, whose NVLink of 450 GB/s and NICs of 50 GB/s are those of the peers' networks; "flat" takes one GPU
 // of each machine. ASTRA-sim's direct all-reduce is two all-to-alls of the same size.
+//
+// What is asked for is time and memory. "predicted" is each program's own answer: of `fmsim` NCCL's, with launch,
+// latency and protocol; of the engine's rows ("every message") that of the bytes and the flight alone, which is what
+// the peers' closed forms count, so those are equal to them.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -89,6 +93,25 @@ json independent(int count) {
     return workload(operations);
 }
 
+// Rows of AICB's shape: a layer's attention and its MLP forward, then backward, each some computing and then a gather
+// or a scatter of its sequence-parallel group; at the end the gradients of all layers over the data-parallel groups.
+json llama_rows(int rows, int data_ranks) {
+    json operations = json::array();
+    const int layers = 32;
+    const auto row = [&](const char* duration, const char* collective, const char* size, const char* group) {
+        operations.push_back({{"compute", {{"duration", duration}}}});
+        json one = call(collective, size);
+        one["group"] = group;
+        operations.push_back(one);
+    };
+    for (int i = 0; i + layers < rows; ++i)
+        row(i % 2 == 0 ? "900 us" : "1100 us", i % 2 == 0 ? "all_gather" : "reduce_scatter", "32 MiB", "tensor");
+    for (int i = 0; i < layers && i < rows; ++i) row("200 us", "reduce_scatter", "96 MiB", "data");
+    json document = workload(operations);
+    document["groups"] = {{"tensor", {{"size", 8}}}, {"data", {{"size", data_ranks}, {"stride", 8}}}};
+    return document;
+}
+
 json repeated(const char* collective, const char* size, int times) {
     json one = call(collective, size);
     one["repeat"] = times;
@@ -125,6 +148,11 @@ std::vector<Anchor> anchors(const Folder& folder, const std::string& engine) {
     const auto nothing = folder.file("nop.json", workload(json::array({{{"compute", {{"duration", "1 us"}}}}})));
     const auto layers = folder.file("ddp.json", ddp());
     const auto experts = folder.file("moe.json", moe());
+    const auto rows = folder.file("rows.json", llama_rows(1053, 8));
+    const auto more_rows = folder.file("more_rows.json", llama_rows(1789, 1152));
+    const auto few_rows = folder.file("few_rows.json", llama_rows(143, 2));
+    std::vector<std::string> as_flows = run(few_rows, 2);
+    as_flows.insert(as_flows.end(), {"--fidelity", "chunk"});
     const std::string source = FMSIM_SOURCE;
     const auto large = folder.file(
         "large.json", {{"kind", "training"},
@@ -176,12 +204,16 @@ std::vector<Anchor> anchors(const Folder& folder, const std::string& engine) {
         {"B3", "flat all-to-all of 512, 1 GiB", "ATLAHS LogGOPSim", 3.9, 293, 1, 0, flat("flat_all", 512, gib)},
         {"B3", "flat all-to-all of 1,024, 1 GiB", "ATLAHS LogGOPSim", 30.7, 1164, 5, 0, flat("flat_all", 1024, gib)},
         {"B4", "ring, 8 x 8, 1 GiB", "SimAI with ns-3", 126, 972, 0.1, 50, collective("all_reduce", "1GiB", 8)},
+        {"B4", "the same, every message, bytes alone", "bound 5.2848 ms", 0, 0, 0.1, 50, {engine, "rails", "64"}},
         {"B4", "all-to-all, 8 x 8, 1 GiB", "SimAI with ns-3: crash", 114, 921, 0.1, 50,
          collective("all_to_all", "1GiB", 8)},
         {"B5", "ring, 512 x 8, 1 GiB", "none finishes", 0, 0, 10, 2048, collective("all_reduce", "1GiB", 512)},
         {"B5", "ring, 512 x 8, 16 MiB", "none finishes", 0, 0, 10, 2048, collective("all_reduce", "16MiB", 512)},
         {"B6", "flat ring of 64, 1 GiB, every message", "htsim RoCE, packets", 87.9, 25, 40, 0,
          flat("flat_ring", 64, gib)},
+        {"B7", "step of 1,053 rows, 8 x 8", "SimAI, closed form", 1.03, 0, 0.05, 0, run(rows, 8)},
+        {"B7", "step of 1,789 rows, 1,152 x 8", "SimAI, closed form", 1.4, 7, 0.05, 0, run(more_rows, 1152)},
+        {"B8", "step of 143 rows, 2 x 8, every transfer", "SimAI with ns-3", 71.5, 668, 0.5, 0, as_flows},
         {"-", "step of the 405B, 16,384 GPUs", "none", 0, 0, 0.3, 0,
          cli({"run", source + "/workloads/llama3-405b-p5en-2048.json"})},
         {"-", "the same, 102,400 GPUs", "none", 0, 0, 1, 500, cli({"run", large})},

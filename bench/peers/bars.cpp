@@ -1,5 +1,6 @@
-// Bars that are not about speed: the same bytes each time (B9), times that are never 0, never fall as bytes grow and
-// never jump without a change of algorithm that the output shows (B10), an answer or a refusal (B11).
+// Bars that are not about speed: the same bytes each time (B9); times that are never 0, and never fall as bytes grow
+// nor jump without a change of algorithm, protocol or channels that the output shows (B10); an answer or a refusal
+// (B11).
 //
 //   build/release/bench/peers/bars
 #include <filesystem>
@@ -59,7 +60,8 @@ Sweep sweep(const std::string& collective, int machines, int per_domain) {
             continue;
         }
         const double time = std::atof(row.at(column.at("time_us")).c_str());
-        const std::string chosen = row.at(column.at("algorithm")) + row.at(column.at("protocol"));
+        const std::string chosen =
+            row.at(column.at("algorithm")) + row.at(column.at("protocol")) + row.at(column.at("channels"));
         ++result.rows;
         result.zero += time <= 0 ? 1 : 0;
         const bool same = chosen == chosen_before;
@@ -72,11 +74,14 @@ Sweep sweep(const std::string& collective, int machines, int per_domain) {
 }
 
 int sizes() {
-    int wrong = 0;
+    int wrong = 0, sweeps = 0;
     for (const char* collective :
          {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv"})
-        for (const auto& [machines, per_domain] :
-             {std::pair{1, 2}, std::pair{1, 6}, std::pair{3, 8}, std::pair{8, 8}, std::pair{64, 8}}) {
+        for (const auto& [machines, per_domain] : {std::pair{1, 2}, std::pair{1, 6}, std::pair{3, 8}, std::pair{8, 8},
+                                                   std::pair{64, 8}, std::pair{512, 8}}) {
+            // 16.8 million messages for each of 37 sizes would take minutes and say nothing new.
+            if (machines == 512 && std::string(collective) == "all_to_all") continue;
+            ++sweeps;
             const Sweep found = sweep(collective, machines, per_domain);
             const int bad = found.zero + found.falling + found.jumps + (found.refused || found.rows == 0 ? 1 : 0);
             if (bad > 0)
@@ -85,7 +90,7 @@ int sizes() {
                            found.refused ? ", refused" : "");
             wrong += bad > 0 ? 1 : 0;
         }
-    fmt::print("B10: {} of 35 sweeps of 37 sizes with a fault\n", wrong);
+    fmt::print("B10: {} of {} sweeps of 37 sizes with a fault\n", wrong, sweeps);
     return wrong;
 }
 

@@ -1,4 +1,5 @@
-// The work of works.hpp in fmsim's engine, every transfer an activity. Prints the predicted seconds.
+// The work of works.hpp in fmsim's engine, every transfer an activity. Prints the predicted seconds, and where a sixth
+// word asks for coalescing (the part of its work that an activity may leave out) what was left out.
 #include <array>
 #include <cstdio>
 
@@ -29,18 +30,23 @@ struct Links {
 System ring(const Work& work) {
     SystemBuilder builder;
     const Links links(builder, work);
-    const std::size_t sends = std::size_t{work.steps} * work.ranks;
+    const std::uint32_t ranks = work.ranks;
+    const bool one_ring = work.rings() == 1;
+    const std::size_t sends = std::size_t{work.steps} * ranks * work.rings();
     builder.reserve(sends, 2 * sends, 2 * sends);
-    const auto chunk = static_cast<double>(static_cast<std::uint64_t>(work.size / work.ranks));
+    const auto chunk = static_cast<double>(static_cast<std::uint64_t>(work.size / ranks / work.rings()));
     for (std::uint32_t step = 0; step < work.steps; ++step)
-        for (std::uint32_t rank = 0; rank < work.ranks; ++rank) {
-            const auto uses = links.between(rank, (rank + 1) % work.ranks);
-            const ActivityId send = builder.add({.work = chunk, .uses = uses});
-            if (step == 0) continue;
-            builder.order({(step - 1) * work.ranks + rank}, send);
-            builder.order({(step - 1) * work.ranks + (rank + work.ranks - 1) % work.ranks}, send,
-                          work.flat() ? kFlight : SimTime{});
-        }
+        for (std::uint32_t one = 0; one < work.rings(); ++one)
+            for (std::uint32_t place = 0; place < ranks; ++place) {
+                const std::uint32_t from = one_ring ? place : rank_at(place, one);
+                const std::uint32_t next = (place + 1) % ranks, to = one_ring ? next : rank_at(next, one);
+                const auto uses = links.between(from, to);
+                const ActivityId send = builder.add({.work = chunk, .uses = uses});
+                if (step == 0) continue;
+                const std::uint32_t before = ((step - 1) * work.rings() + one) * ranks;
+                builder.order({before + place}, send);
+                builder.order({before + (place + ranks - 1) % ranks}, send, work.flat() ? kFlight : SimTime{});
+            }
     return std::move(builder).build();
 }
 
@@ -63,7 +69,12 @@ System all_to_all(const Work& work) {
 int main(int argc, char** argv) {
     const Work work = work_of(argc, argv);
     const System system = work.ring() ? ring(work) : all_to_all(work);
-    const SimTime end = run(system).end + (work.flat() ? kFlight : SimTime{});
-    std::printf("%.12g\n", seconds(end));
+    const double coalesce = argc > 5 ? std::strtod(argv[5], nullptr) : 0;
+    const Timeline timeline = run(system, Record::ends, coalesce);
+    std::printf("%.12g\n", seconds(timeline.end + (work.flat() ? kFlight : SimTime{})));
+    if (coalesce > 0)
+        std::printf("%llu solves, %llu ended early, %.6g s left out on one link\n",
+                    static_cast<unsigned long long>(timeline.solves), static_cast<unsigned long long>(timeline.early),
+                    timeline.left_out);
     return 0;
 }

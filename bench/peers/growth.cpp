@@ -35,7 +35,7 @@ std::vector<Series> all_series() {
             {"unequal", "simgrid_peer", "#eaaf80", {16, 32, 64, 128}, {}}};
 }
 
-constexpr double kWidth = 640, kHeight = 420, kLeft = 60, kRight = 470, kTop = 20, kBottom = 370;
+constexpr double kWidth = 640, kHeight = 420, kLeft = 60, kRight = 470, kTop = 28, kBottom = 370;
 constexpr double kLeast = 1e2, kMost = 1e7, kShortest = 1e-3, kLongest = 1e2;
 
 double along(double transfers) {

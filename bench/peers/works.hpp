@@ -21,21 +21,21 @@ struct Work {
     // ring: rank r sends chunk k to r + 1 in step k; waits for its own send of step k - 1 and for what it passes on.
     // equal, unequal: every rank sends to every other, all at once; unequal: each size within half of the equal one.
     // flat_ring, flat_all: the same without NVLink, and what is sent arrives 2 us after its last byte has left.
-    enum class Kind { ring, equal, unequal, flat_ring, flat_all } kind;
+    // rails: eight rings at once, each with an eighth of the buffer: ring c enters an instance at GPU c.
+    enum class Kind { ring, equal, unequal, flat_ring, flat_all, rails } kind;
     std::uint32_t ranks;
     std::uint32_t steps;  // of a ring; all of them are 2 (N - 1)
     double size = kSize;
     bool flat() const { return kind == Kind::flat_ring || kind == Kind::flat_all; }
-    bool ring() const { return kind == Kind::ring || kind == Kind::flat_ring; }
+    bool ring() const { return kind == Kind::ring || kind == Kind::flat_ring || kind == Kind::rails; }
+    std::uint32_t rings() const { return kind == Kind::rails ? kGpusPerInstance : 1; }
 };
 
 // PROGRAM WORK RANKS [STEPS [BYTES]]; 0 steps are all.
 inline Work work_of(int argc, char** argv) {
-    static constexpr std::pair<const char*, Work::Kind> kKinds[] = {{"ring", Work::Kind::ring},
-                                                                    {"equal", Work::Kind::equal},
-                                                                    {"unequal", Work::Kind::unequal},
-                                                                    {"flat_ring", Work::Kind::flat_ring},
-                                                                    {"flat_all", Work::Kind::flat_all}};
+    static constexpr std::pair<const char*, Work::Kind> kKinds[] = {
+        {"ring", Work::Kind::ring},           {"equal", Work::Kind::equal},       {"unequal", Work::Kind::unequal},
+        {"flat_ring", Work::Kind::flat_ring}, {"flat_all", Work::Kind::flat_all}, {"rails", Work::Kind::rails}};
     if (argc < 3) throw std::runtime_error("usage: PROGRAM WORK RANKS [STEPS [BYTES]]");
     const auto number = [&](int i) { return argc > i ? std::strtod(argv[i], nullptr) : 0; };
     for (const auto& [name, kind] : kKinds) {
@@ -49,6 +49,11 @@ inline Work work_of(int argc, char** argv) {
         return work;
     }
     throw std::runtime_error(std::string("no such work: ") + argv[1]);
+}
+
+// Who stands at a place of a ring.
+inline std::uint32_t rank_at(std::uint32_t place, std::uint32_t ring) {
+    return place / kGpusPerInstance * kGpusPerInstance + (place + ring) % kGpusPerInstance;
 }
 
 inline bool by_nvlink(std::uint32_t from, std::uint32_t to) { return from / kGpusPerInstance == to / kGpusPerInstance; }

@@ -92,11 +92,25 @@ constexpr SimTime operator-(SimTime a, SimTime b) { return {a.fs - b.fs}; }
 constexpr double seconds(SimTime t) { return static_cast<double>(t.fs) * 1e-15; }
 constexpr double microseconds(SimTime t) { return static_cast<double>(t.fs) * 1e-9; }
 
-// The nearest femtosecond. Throws LimitReached when the time does not fit.
-SimTime from_seconds(double value);
+[[noreturn]] void refuse_time(double seconds);  // throws LimitReached
+
+// The nearest femtosecond, half of one away from 0. Throws LimitReached when the time does not fit.
+inline SimTime from_seconds(double value) {
+    const double fs = value * 1e15;
+    constexpr auto kMost = static_cast<double>(SimTime::max().fs);
+    if (!(fs < kMost && -fs < kMost)) [[unlikely]]  // written so that NaN is refused too
+        refuse_time(value);
+    const auto whole = static_cast<std::int64_t>(fs);
+    const double rest = fs - static_cast<double>(whole);
+    return {whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0)};
+}
 
 // `earlier` + `span` where the sum may not fit: throws LimitReached then, instead of wrapping.
-SimTime later(SimTime earlier, SimTime span);
+inline SimTime later(SimTime earlier, SimTime span) {
+    if (span.fs > SimTime::max().fs - earlier.fs) [[unlikely]]
+        refuse_time(seconds(earlier) + seconds(span));
+    return earlier + span;
+}
 
 inline SimTime operator/(Bytes size, BytesPerSecond rate) {
     return from_seconds(static_cast<double>(size.count) / rate.value);

@@ -43,19 +43,68 @@ struct Successor {
     ActivityId after;
     SimTime lag;
 };
+// Row i: the successors of activity i. Most systems have no lag at all, so lags lie apart, and none where all are 0.
+struct Successors {
+    std::vector<std::uint32_t> first{0};
+    std::vector<ActivityId> after;
+    std::vector<SimTime> lag;  // one for each of `after`, or none
+
+    struct Row {
+        const Successors& all;
+        std::uint32_t from, to;
+        struct Position {
+            const Successors& all;
+            std::uint32_t at;
+            Successor operator*() const { return {all.after[at], all.lag.empty() ? SimTime{} : all.lag[at]}; }
+            Position& operator++() { return ++at, *this; }
+            bool operator!=(const Position& other) const { return at != other.at; }
+        };
+        Position begin() const { return {all, from}; }
+        Position end() const { return {all, to}; }
+        bool empty() const { return from == to; }
+    };
+    Row of(std::size_t activity) const { return {*this, first[activity], first[activity + 1]}; }
+};
+
+// A column that is one value as long as all its rows are alike.
+template <class Id, class T>
+class Alike {
+public:
+    T operator[](Id id) const { return rows_.empty() ? same_ : rows_[id.value]; }
+    std::size_t size() const { return size_; }
+    void push_back(T value) {
+        if (rows_.empty() && (size_ == 0 || value == same_)) {
+            same_ = value;
+        } else {
+            if (rows_.empty()) rows_.assign(size_, same_);
+            rows_.push_back(value);
+        }
+        ++size_;
+    }
+    void set(Id id, T value) {
+        if (rows_.empty() && value == same_) return;
+        if (rows_.empty()) rows_.assign(size_, same_);
+        rows_[id.value] = value;
+    }
+
+private:
+    T same_{};
+    std::size_t size_ = 0;
+    std::vector<T> rows_;  // none while all are alike
+};
 
 // Structure of arrays; made by SystemBuilder, which keeps its promises.
 struct System {
     Column<ResourceId, double> capacity;  // units a second
 
-    Column<ActivityId, SimTime> delay;
+    Alike<ActivityId, SimTime> delay;
     Column<ActivityId, double> work;
-    Column<ActivityId, double> share;       // above 0: while filling, the rate is share * level
-    Column<ActivityId, double> rate_limit;  // units of work a second; infinity for none
+    Alike<ActivityId, double> share;       // above 0: while filling, the rate is share * level
+    Alike<ActivityId, double> rate_limit;  // units of work a second; infinity for none
     Column<ActivityId, std::uint32_t> predecessors;
     Rows<Use> uses;
     Rows<Hold> holds;
-    Rows<Successor> successors;
+    Successors successors;
 
     std::size_t activities() const { return work.size(); }
     std::size_t resources() const { return capacity.size(); }
@@ -84,11 +133,11 @@ public:
 
 private:
     struct Order {
-        ActivityId before;
-        Successor successor;
+        ActivityId before, after;
     };
     System system_;
     std::vector<Order> orders_;
+    std::vector<SimTime> lags_;                   // of the orders; none while all are 0
     std::uint32_t adds_ = 0;                      // calls of add(), refused ones too
     Column<ResourceId, std::uint32_t> last_add_;  // that used the resource: finds one used twice
 };
@@ -119,14 +168,20 @@ struct Timeline {
     SimTime end{};                           // of the last activity that ended
     std::vector<ActivityId> unfinished;      // in a cycle, behind one, or at rate 0 for ever; in order of id
     std::uint64_t solves{};                  // components filled
-    std::vector<RateStep> rates;             // only when asked for, in order of time
-    std::vector<UseStep> use;                // only when asked for, in order of time
+    std::uint64_t early{};                   // activities that coalescing ended before all their work was done
+    double left_out{};            // seconds the resource that was spared most would have needed for that work
+    std::vector<RateStep> rates;  // only when asked for, in order of time
+    std::vector<UseStep> use;     // only when asked for, in order of time
 };
 
 enum class Record { ends, rates };
 
 // Runs to the end. Weighted max-min fair rates at every instant; the result depends on the input only. Throws
 // LimitReached beyond 2.56 hours. Cost: docs/models/engine.md.
-Timeline run(const System& system, Record record = Record::ends);
+//
+// `coalesce` of 0 is exact. Above 0 (and below 1), when an activity ends, all that flow and have at most this part of
+// their work left end with it: fewer instants, each activity does at least 1 - coalesce of its work, and the timeline
+// says what was left out. (docs/decisions/0013-coalescing.md)
+Timeline run(const System& system, Record record = Record::ends, double coalesce = 0);
 
 }  // namespace fmsim

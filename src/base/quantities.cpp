@@ -130,18 +130,8 @@ std::string to_text(Bytes size) {
     return fmt::format("{} {}", count, kNames[power]);
 }
 
-SimTime from_seconds(double value) {
-    const double fs = value * 1e15;
-    // Written so that NaN is refused too.
-    if (!(std::abs(fs) < static_cast<double>(SimTime::max().fs)))
-        throw LimitReached(fmt::format("a time of {:.3g} s is beyond the 2.56 hours that one run can last", value));
-    return {std::llround(fs)};
-}
-
-SimTime later(SimTime earlier, SimTime span) {
-    if (span.fs > SimTime::max().fs - earlier.fs)
-        throw LimitReached("the run goes on beyond the 2.56 hours that one run can last");
-    return earlier + span;
+void refuse_time(double value) {
+    throw LimitReached(fmt::format("a time of {:.3g} s is beyond the 2.56 hours that one run can last", value));
 }
 
 }  // namespace fmsim

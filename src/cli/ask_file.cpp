@@ -18,15 +18,17 @@ ScenarioOptions placed(ScenarioOptions options, const Job& job) {
     return options;
 }
 
-// Those that operations name, beside the workload file.
-void add_algorithm_files(Scenario& scenario, const Workload& work, const std::string& file) {
+// What operations name: algorithms beside the workload file, and libraries for experts.
+void add_named(Scenario& scenario, const Workload& work, const std::string& file, const Catalogue& catalogue) {
     const auto slash = file.rfind('/');
     const std::string folder = slash == std::string::npos ? "" : file.substr(0, slash);
     for (const Job& job : work.jobs)
         for (const Program& program : job.programs)
             for (const Operation& operation : program.operations)
-                if (const auto* const call = std::get_if<CollectiveCall>(&operation.action))
+                if (const auto* const call = std::get_if<CollectiveCall>(&operation.action)) {
                     add_algorithm_file(scenario, call->algorithm, folder);
+                    if (call->experts && !scenario.predict.dispatchers) add_dispatchers(scenario, catalogue);
+                }
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ FileScenario scenario_of(const FileQuestion& question, const ScenarioOptions& op
     FileScenario made{.work = parse_workload(question.text, question.file), .scenario = {}, .placements = {}};
     const ScenarioOptions words = completed(options, made.work);
     made.scenario = make_scenario(placed(words, made.work.jobs.front()), made.work.environment);
-    add_algorithm_files(made.scenario, made.work, question.file);
+    add_named(made.scenario, made.work, question.file, *words.catalogue);
     for (const Job& job : made.work.jobs)
         made.placements.push_back(placement_of(made.scenario.topology, placed(words, job)));
     made.scenario.predict.fold = question.fold;

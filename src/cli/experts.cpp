@@ -170,7 +170,8 @@ int run_experts(const std::string& collective, const ExpertOptions& options, con
         emit(output, to_workload_file(work));
         return kGood;
     }
-    const Scenario scenario = make_scenario(where);
+    Scenario scenario = make_scenario(where);
+    add_dispatchers(scenario, *where.catalogue);
     const Group group = group_of(placement_of(scenario.topology, where));
     ExpertReport report{.cluster = scenario.topology.cluster.name,
                         .ranks = static_cast<std::uint32_t>(group.places.size()),

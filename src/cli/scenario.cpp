@@ -216,7 +216,6 @@ Scenario make_scenario(const ScenarioOptions& options, const Environment& enviro
                                            options.placement.empty() ? "linear" : options.placement)};
     for (const Change& change : options.changes) scenario.words += change.text + "\n";
     scenario.predict.fidelity = fidelity_of(options);
-    scenario.predict.dispatchers = std::make_shared<const std::vector<Dispatcher>>(catalogue.dispatchers());
     if (!options.algorithm.empty()) scenario.predict.pins.algorithm = options.algorithm;
     if (!options.protocol.empty()) scenario.predict.pins.protocol = parse_protocol(options.protocol);
     for (const auto& [variable, value] : environment) set_variable(variable + "=" + value, scenario.predict.pins);
@@ -247,6 +246,10 @@ std::vector<std::string> warnings_of(const Topology& topology, const Placement& 
 
 ReportedCall report_call(const CallPrediction& predicted, const CallFinding& finding) {
     return {.predicted = predicted, .finding = finding, .measured_us = {}};
+}
+
+void add_dispatchers(Scenario& scenario, const Catalogue& catalogue) {
+    scenario.predict.dispatchers = std::make_shared<const std::vector<Dispatcher>>(catalogue.dispatchers());
 }
 
 void add_algorithm_file(Scenario& scenario, const std::string& word, const std::string& folder) {

@@ -69,6 +69,8 @@ Cluster cluster_of(const std::string& words);
 // `environment` is a workload file's; the command line's variables go before it. Warns of variables without effect.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 Scenario make_scenario(const ScenarioOptions& options, const Environment& environment = {});
+// Libraries that move tokens to experts: for calls that need one, since reading them is much of a short run.
+void add_dispatchers(Scenario& scenario, const Catalogue& catalogue);
 
 // An algorithm that is a file, MSCCL's XML in `folder` (empty: here), is read once; other names are left alone.
 void add_algorithm_file(Scenario& scenario, const std::string& word, const std::string& folder);

@@ -3,6 +3,7 @@
 // The state of an activity moves one way: waiting (for predecessors) -> arriving (for a lag) -> delayed -> flowing ->
 // done. Until it flows, its one entry in the calendar is the end of the stage it is in; then Sharing says when it ends.
 #include <algorithm>
+#include <stdexcept>
 
 #include "calendar.hpp"
 #include "fmsim/engine.hpp"
@@ -15,7 +16,7 @@ enum class Stage : std::uint8_t { waiting, arriving, delayed, flowing, done };
 
 class RunState {
 public:
-    RunState(const System& system, Record record);
+    RunState(const System& system, Record record, double coalesce);
 
     void start_first();
     bool next_instant();  // moves to the time of the next event; false when there is none
@@ -29,9 +30,13 @@ private:
     void start(ActivityId activity);
     void flow(ActivityId activity);
     void finish(ActivityId activity);
+    void coalesce();
+    void leave_out(ActivityId activity);
+    void fetch(ActivityId activity) const;
     void hold(ActivityId activity, double sign);
 
     const System& system_;
+    const double coalesce_;
     SimTime now_{};
     Timeline timeline_;
     Calendar calendar_;
@@ -39,12 +44,16 @@ private:
 
     Column<ActivityId, Stage> stage_;
     Column<ActivityId, std::uint32_t> missing_;  // predecessors that have not ended
-    std::vector<ActivityId> at_once_;            // entered at this very instant, without the calendar
-    std::vector<ActivityId> ends_;               // of one resource
+    std::vector<EventId> due_;                   // at this instant, and how many of them have happened
+    std::size_t next_due_ = 0;
+    std::vector<ActivityId> at_once_;      // entered at this very instant, without the calendar
+    std::vector<ActivityId> ends_;         // of one resource
+    Column<ResourceId, double> left_out_;  // by coalescing, units of the resource
 };
 
-RunState::RunState(const System& system, Record record)
+RunState::RunState(const System& system, Record record, double coalesce)
     : system_(system),
+      coalesce_(coalesce),
       calendar_(system.activities() + system.resources()),
       sharing_(system, record, calendar_, timeline_),
       missing_(system.predecessors) {
@@ -54,6 +63,7 @@ RunState::RunState(const System& system, Record record)
     timeline_.flowing.rows.resize(n);
     timeline_.ended.rows.resize(n);
     timeline_.held_by.rows.assign(n, kOwnLimit);
+    if (coalesce > 0) left_out_.rows.resize(system.resources());
 }
 
 void RunState::start_first() {
@@ -64,7 +74,9 @@ void RunState::start_first() {
 
 bool RunState::next_instant() {
     if (calendar_.empty()) return false;
-    now_ = calendar_.next();
+    now_ = calendar_.take(due_);
+    next_due_ = 0;
+    if (coalesce_ > 0) coalesce();
     return true;
 }
 
@@ -74,11 +86,32 @@ void RunState::apply_events() {
             const ActivityId activity = at_once_.back();
             at_once_.pop_back();
             enter(activity);
-        } else if (!calendar_.empty() && calendar_.next() == now_) {
-            happen(calendar_.take());
+        } else if (next_due_ < due_.size()) {
+            happen(due_[next_due_++]);
         } else {
             return;
         }
+    }
+}
+
+// Where one ends at this instant, those that have nearly ended do so too.
+void RunState::coalesce() {
+    const auto is_end = [&](EventId event) {
+        return event.value >= system_.activities() || stage_[ActivityId{event.value}] == Stage::flowing;
+    };
+    if (std::none_of(due_.begin(), due_.end(), is_end)) return;
+    ends_.clear();
+    sharing_.nearly_done(coalesce_, now_, ends_);
+    at_once_.insert(at_once_.end(), ends_.rbegin(), ends_.rend());  // a stack
+}
+
+void RunState::leave_out(ActivityId activity) {
+    if (sharing_.is_over(activity, now_)) return;
+    const double left = sharing_.left(activity, now_);
+    ++timeline_.early;
+    for (const auto& [resource, weight] : system_.uses.of(activity.value)) {
+        left_out_[resource] += weight * left;
+        timeline_.left_out = std::max(timeline_.left_out, left_out_[resource] / system_.capacity[resource]);
     }
 }
 
@@ -99,6 +132,7 @@ void RunState::enter(ActivityId activity) {
             flow(activity);
             break;
         case Stage::flowing:
+            if (coalesce_ > 0) leave_out(activity);
             sharing_.leave(activity);
             timeline_.held_by[activity] = sharing_.share(activity).held_by;
             finish(activity);
@@ -129,10 +163,13 @@ void RunState::finish(ActivityId activity) {
     timeline_.ended[activity] = now_;
     timeline_.end = now_;
     // Until its last predecessor has ended, `started` holds the latest arrival known so far.
-    for (const auto& [after, lag] : system_.successors.of(activity.value)) {
+    for (const auto [after, lag] : system_.successors.of(activity.value)) {
         SimTime& ready = timeline_.started[after];
         ready = std::max(ready, later(now_, lag));
-        if (--missing_[after] != 0) continue;
+        if (--missing_[after] != 0) {
+            if (missing_[after] == 1) fetch(after);
+            continue;
+        }
         if (ready == now_) {
             at_once_.push_back(after);
         } else {
@@ -142,7 +179,14 @@ void RunState::finish(ActivityId activity) {
     }
 }
 
+// What it uses lies far from here and is read when its last predecessor has ended: by then it is on its way.
+void RunState::fetch(ActivityId activity) const {
+    __builtin_prefetch(system_.uses.rows.data() + system_.uses.first[activity.value]);
+    __builtin_prefetch(&system_.work.rows[activity.value]);
+}
+
 void RunState::hold(ActivityId activity, double sign) {
+    if (system_.holds.rows.empty()) return;
     for (const auto& [resource, amount] : system_.holds.of(activity.value)) sharing_.hold(resource, sign * amount);
 }
 
@@ -161,8 +205,9 @@ Timeline RunState::timeline() && {
 
 }  // namespace
 
-Timeline run(const System& system, Record record) {
-    RunState state(system, record);
+Timeline run(const System& system, Record record, double coalesce) {
+    if (!(coalesce >= 0 && coalesce < 1)) throw std::invalid_argument("engine: coalesce must be from 0 to below 1");
+    RunState state(system, record, coalesce);
     state.start_first();
     do {
         state.apply_events();

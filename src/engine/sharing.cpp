@@ -57,6 +57,8 @@ SlotId Sharing::take_slot(ActivityId activity, SimTime now) {
 void Sharing::leave(ActivityId activity) {
     const SlotId slot = slot_[activity];
     free_.push_back(slot);
+    flow_[slot].remaining = kNowhere;  // a slot that is free is never nearly done
+    if (flow_[slot].has_event) calendar_.withdraw({activity.value});
     flowing_.leave(activity);
     lower_floor(standing_[slot].level);
     for (const Use& use : system_.uses.of(activity.value)) touched_.push_back(use.resource);
@@ -79,6 +81,14 @@ void Sharing::ends_on(ResourceId resource, SimTime now, std::vector<ActivityId>&
     for (const auto& taker : flowing_.on(resource))
         if (standing_[taker.slot].held_by == resource && flow_[taker.slot].end == now)
             ends.push_back(standing_[taker.slot].activity);
+}
+
+void Sharing::nearly_done(double part, SimTime now, std::vector<ActivityId>& found) const {
+    for (std::uint32_t i = 0; i < flow_.size(); ++i) {
+        const ActivityId activity = standing_[SlotId{i}].activity;
+        if (left(flow_[SlotId{i}], now) <= part * system_.work[activity]) found.push_back(activity);
+    }
+    std::sort(found.begin(), found.end());
 }
 
 void Sharing::reshare(SimTime now) {
@@ -145,7 +155,7 @@ bool Sharing::share_alone(ResourceId seed, SimTime now) {
     Standing& standing = standing_[slot];
     const auto uses = system_.uses.of(standing.activity.value);
     for (const Use& use : uses)
-        if (flowing_.on(use.resource).size() > 1) return false;
+        if (flowing_.count(use.resource) > 1) return false;
     FairShares::fill_alone(system_, available_, standing);
     ++timeline_.solves;
     adopt_rate(slot, now);
@@ -230,7 +240,7 @@ void Sharing::adopt_rate(SlotId slot, SimTime now) {
         timeline_.rates.push_back({standing_[slot].activity, now, next});
     flow.held_by = next.held_by;
     if (next.rate == flow.rate) return;
-    flow.remaining -= std::min(flow.remaining, flow.rate * seconds(now - flow.since));
+    flow.remaining = left(flow, now);
     flow.since = now;
     flow.rate = next.rate;
     // An end beyond the last representable time is no event: a higher rate may yet bring it nearer.

@@ -12,6 +12,7 @@
 // tests/engine/plain_engine.hpp, which shares everything anew at every instant, is the slow twin.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "calendar.hpp"
@@ -33,6 +34,10 @@ public:
 
     // When the event of `resource` has come: those of its activities that end now.
     void ends_on(ResourceId resource, SimTime now, std::vector<ActivityId>& ends) const;
+    // What flows and has at most this part of its work left, by id; only this visits all that flows.
+    void nearly_done(double part, SimTime now, std::vector<ActivityId>& found) const;
+    double left(ActivityId activity, SimTime now) const { return left(flow_[slot_[activity]], now); }  // work
+    bool is_over(ActivityId activity, SimTime now) const { return flow_[slot_[activity]].end <= now; }
     // Of an activity that flows, or has flowed and no other has joined since.
     Share share(ActivityId activity) const;
 
@@ -45,6 +50,9 @@ private:
         ResourceId held_by = kOwnLimit;  // when it was last shared
         bool has_event = false;          // of its own in the calendar
     };
+    static double left(const Flow& flow, SimTime now) {
+        return flow.remaining - std::min(flow.remaining, flow.rate * seconds(now - flow.since));
+    }
     void lower_floor(double level) { floor_ = level < floor_ ? level : floor_; }
     double full_at(ResourceId resource) const;
     void find_floor();

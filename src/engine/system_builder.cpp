@@ -53,10 +53,10 @@ ActivityId SystemBuilder::add(const Activity& activity) {
         require(finite_amount(hold.amount), "a hold must be finite and not negative");
     }
     const auto id = static_cast<std::uint32_t>(system_.activities());
-    system_.delay.rows.push_back(activity.delay);
+    system_.delay.push_back(activity.delay);
     system_.work.rows.push_back(activity.work);
-    system_.share.rows.push_back(activity.share);
-    system_.rate_limit.rows.push_back(activity.rate_limit);
+    system_.share.push_back(activity.share);
+    system_.rate_limit.push_back(activity.rate_limit);
     system_.predecessors.rows.push_back(0);
     append(system_.uses, activity.uses);
     append(system_.holds, activity.holds);
@@ -68,14 +68,13 @@ void SystemBuilder::order(ActivityId before, ActivityId after, SimTime lag) {
             "an order names an unknown activity");
     require(lag.fs >= 0, "a lag must not be negative");
     ++system_.predecessors[after];
-    orders_.push_back({before, {after, lag}});
+    if (lag.fs != 0 && lags_.empty()) lags_.resize(orders_.size());
+    orders_.push_back({before, after});
+    if (!lags_.empty() || lag.fs != 0) lags_.push_back(lag);
 }
 
 void SystemBuilder::reserve(std::size_t activities, std::size_t uses, std::size_t orders) {
-    system_.delay.rows.reserve(activities);
     system_.work.rows.reserve(activities);
-    system_.share.rows.reserve(activities);
-    system_.rate_limit.rows.reserve(activities);
     system_.predecessors.rows.reserve(activities);
     system_.uses.first.reserve(activities + 1);
     system_.uses.rows.reserve(uses);
@@ -86,13 +85,19 @@ void SystemBuilder::reserve(std::size_t activities, std::size_t uses, std::size_
 System SystemBuilder::build() && {
     // Counting sort by `before`: row lengths, then where each row begins, then fill, which keeps the order
     // in which the successors of one activity were given.
-    auto& [first, rows] = system_.successors;
-    first.assign(system_.activities() + 1, 0);
-    for (const Order& order : orders_) ++first[order.before.value + 1];
-    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
-    rows.resize(orders_.size());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (const Order& order : orders_) rows[next[order.before.value]++] = order.successor;
+    auto& [first, after, lag] = system_.successors;
+    const std::size_t n = system_.activities();
+    first.assign(n + 2, 0);
+    for (const Order& order : orders_) ++first[order.before.value + 2];
+    for (std::size_t i = 2; i < first.size(); ++i) first[i] += first[i - 1];
+    after.resize(orders_.size());
+    lag.resize(lags_.size());
+    for (std::size_t i = 0; i < orders_.size(); ++i) {
+        const std::uint32_t place = first[orders_[i].before.value + 1]++;  // which at last is where the next row begins
+        after[place] = orders_[i].after;
+        if (!lag.empty()) lag[place] = lags_[i];
+    }
+    first.pop_back();
     orders_ = {};
     return std::move(system_);
 }

@@ -215,7 +215,7 @@ void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors
         const Origin& origin = lowered.origin[ActivityId{i}];
         if (origin.stage != kNoStage || origin.channel == kDone || origin.channel == kNotBefore) continue;
         const Step& step = steps[origin.step];
-        SimTime& delay = lowered.system.delay[ActivityId{i}];
+        SimTime delay = lowered.system.delay[ActivityId{i}];
         if (origin.channel == kHost)
             delay = std::max(SimTime{}, times(step.schedule->exchange->host, factors[Cause::host]) -
                                             times(step.schedule->launch, factors[Cause::launch]));
@@ -224,6 +224,7 @@ void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors
         else if (std::max(step.by_flops, step.by_memory).fs > 0)
             delay =
                 std::max(times(step.by_flops, factors[Cause::compute]), times(step.by_memory, factors[Cause::memory]));
+        lowered.system.delay.set(ActivityId{i}, delay);
     }
 }
 

@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "gpu_parts.hpp"
 #include "hop_costs.hpp"
+#include "resource_sums.hpp"
 
 namespace fmsim {
 namespace {
@@ -34,44 +34,41 @@ std::uint32_t level_of(const Topology& topology, GpuPlace from, GpuPlace to) {
 
 // Sums of one level.
 struct Level {
-    std::map<ResourceId, double> bytes;         // on links
-    std::map<ResourceId, double> seconds;       // of proxies and copiers
-    double slowest{};                           // seconds that the longest message needs by its own channels
-    std::map<ResourceId, double> first_copies;  // seconds of copiers
-    double first_copy{};                        // of one message by its own channel
-    std::map<ResourceId, double> first_posts;   // seconds of proxies
-    double last_copy{};                         // of the receiver, out of its buffer
+    ResourceSums bytes;         // on links
+    ResourceSums seconds;       // of proxies and copiers
+    double slowest{};           // seconds that the longest message needs by its own channels
+    ResourceSums first_copies;  // seconds of copiers
+    double first_copy{};        // of one message by its own channel
+    ResourceSums first_posts;   // seconds of proxies
+    double last_copy{};         // of the receiver, out of its buffer
     SimTime latency;
 
     void add(const MessageOnLinks& message) {
-        for (const auto& [link, share] : message.route) bytes[ResourceId{link.value}] += share * message.bytes;
+        for (const auto& [link, share] : message.route) bytes.add({link.value}, share * message.bytes);
         if (message.leaves_domain) {
-            seconds[message.proxy] += message.messages * message.message_seconds;
-            first_posts[message.proxy] += message.message_seconds;
+            seconds.add(message.proxy, message.messages * message.message_seconds);
+            first_posts.add(message.proxy, message.message_seconds);
         }
-        seconds[message.copier] += message.bytes * message.copier_seconds;
+        seconds.add(message.copier, message.bytes * message.copier_seconds);
         slowest = std::max(slowest, message.bytes / (message.parts * message.copy_limit));
         last_copy = std::max(last_copy, message.last_copy_seconds);
         if (message.leaves_domain) {
             const double piece = message.bytes / message.messages;
-            first_copies[message.copier] += message.parts * piece * message.copier_seconds;
+            first_copies.add(message.copier, message.parts * piece * message.copier_seconds);
             first_copy = std::max(first_copy, piece / message.copy_limit);
         }
         latency = std::max(latency, message.latency);
     }
     LevelFlow flow() const {
         LevelFlow flow;
-        for (const auto& [link, there] : bytes) flow.work = std::max(flow.work, there);
+        flow.work = bytes.largest();
         if (flow.work <= 0) return flow;
         for (const auto* uses : {&bytes, &seconds})
-            for (const auto& [resource, there] : *uses)
+            for (const auto& [resource, there] : uses->in_order())
                 if (there > 0) flow.uses.push_back({resource, there / flow.work});
         flow.rate_limit = flow.work / slowest;
-        double first = first_copy;
-        for (const auto& [copier, there] : first_copies) first = std::max(first, there);
-        double posts = 0;
-        for (const auto& [proxy, there] : first_posts) posts = std::max(posts, there);
-        flow.delay = latency + from_seconds(first + posts + last_copy);
+        const double first = std::max(first_copy, first_copies.largest());
+        flow.delay = latency + from_seconds(first + first_posts.largest() + last_copy);
         return flow;
     }
 };
@@ -123,7 +120,7 @@ void add_kept(const Topology& topology, const Group& group, const Exchange& exch
     for (const GpuPlace place : group.places) {
         const Gpu& gpu = topology.type_of(place.domain).instance.gpu;
         const double rate = gpu.channel_rate[Protocol::simple].value * gpu.transfer_share[Protocol::simple];
-        level.seconds[resource_of(topology, place, GpuPart::copier)] += exchange.kept / (rate * exchange.channels);
+        level.seconds.add(resource_of(topology, place, GpuPart::copier), exchange.kept / (rate * exchange.channels));
     }
 }
 

@@ -1,4 +1,4 @@
-// The calendar against an ordered set of (time, activity), which is obviously right.
+// The calendar against an ordered set of (time, event), which is obviously right.
 #include "calendar.hpp"
 
 #include <set>
@@ -10,7 +10,15 @@
 namespace fmsim::test {
 namespace {
 
-TEST_CASE("the calendar gives the earliest first, and at one time the lowest id") {
+using Events = std::vector<EventId>;
+
+Events taken(Calendar& calendar) {
+    Events events{{99}};  // what is in there goes
+    calendar.take(events);
+    return events;
+}
+
+TEST_CASE("the calendar gives the earliest first, and all of one time together by id") {
     // at 5: activities 2 and 0; at 3: activity 1
     Calendar calendar(3);
     calendar.put({2}, {5});
@@ -18,9 +26,9 @@ TEST_CASE("the calendar gives the earliest first, and at one time the lowest id"
     calendar.put({1}, {3});
 
     CHECK(calendar.next() == SimTime{3});
-    CHECK(calendar.take() == EventId{1});
-    CHECK(calendar.take() == EventId{0});
-    CHECK(calendar.take() == EventId{2});
+    CHECK(taken(calendar) == Events{{1}});
+    CHECK(calendar.next() == SimTime{5});
+    CHECK(taken(calendar) == Events{{0}, {2}});
     CHECK(calendar.empty());
 }
 
@@ -32,8 +40,8 @@ TEST_CASE("an activity has one event: a second put moves it, earlier or later") 
     calendar.put({0}, {7});
     CHECK(calendar.next() == SimTime{6});
     calendar.put({0}, {1});
-    CHECK(calendar.take() == EventId{0});
-    CHECK(calendar.take() == EventId{1});
+    CHECK(taken(calendar) == Events{{0}});
+    CHECK(taken(calendar) == Events{{1}});
     CHECK(calendar.empty());
 }
 
@@ -42,14 +50,28 @@ TEST_CASE("withdrawing an event that is not there changes nothing") {
     calendar.withdraw({0});
     calendar.put({1}, {6});
     calendar.withdraw({0});
-    CHECK(calendar.take() == EventId{1});
+    CHECK(taken(calendar) == Events{{1}});
     calendar.withdraw({1});
+    CHECK(calendar.empty());
+}
+
+TEST_CASE("events of one time come together however many times lie between their puts") {
+    // More times than the calendar remembers, then the same ones again, in the other order of ids.
+    constexpr std::uint32_t kTimes = 1000;
+    Calendar calendar(2 * kTimes);
+    for (std::uint32_t i = 0; i < kTimes; ++i) calendar.put({kTimes + i}, {i});
+    for (std::uint32_t i = 0; i < kTimes; ++i) calendar.put({i}, {i});
+    bool same = true;
+    for (std::uint32_t i = 0; i < kTimes; ++i)
+        same = same && calendar.next() == SimTime{i} && taken(calendar) == Events{{i}, {kTimes + i}};
+    CHECK(same);
     CHECK(calendar.empty());
 }
 
 TEST_CASE("the calendar does what an ordered set does, over random puts, moves, withdrawals and takes") {
     constexpr std::uint32_t kActivities = 200;
     const std::uint64_t seed = GENERATE(range(1u, 21u));
+    const std::uint32_t times = seed % 2 == 0 ? 50 : 5000;  // few times, so many ties; or hardly any
     CAPTURE(seed);
     Dice dice(seed);
     Calendar calendar(kActivities);
@@ -62,15 +84,18 @@ TEST_CASE("the calendar does what an ordered set does, over random puts, moves, 
         const std::uint32_t what = dice.below(10);
         if (what < 6) {
             plain.erase({when[activity.value], activity});
-            when[activity.value] = {dice.below(50)};  // few times, so many ties
+            when[activity.value] = {dice.below(times)};
             plain.insert({when[activity.value], activity});
             calendar.put(activity, when[activity.value]);
         } else if (what < 8) {
             plain.erase({when[activity.value], activity});
             calendar.withdraw(activity);
         } else if (!plain.empty()) {
-            same = calendar.next() == plain.begin()->first && calendar.take() == plain.begin()->second;
-            plain.erase(plain.begin());
+            const SimTime first = plain.begin()->first;
+            Events all;
+            for (; !plain.empty() && plain.begin()->first == first; plain.erase(plain.begin()))
+                all.push_back(plain.begin()->second);
+            same = calendar.next() == first && taken(calendar) == all;
         }
         same = same && calendar.empty() == plain.empty();
     }

@@ -12,6 +12,8 @@ constexpr long double kTie = 1e-18L;
 
 long double exact_seconds(SimTime t) { return static_cast<long double>(t.fs) * 1e-15L; }
 
+ActivityId id(std::size_t i) { return {static_cast<std::uint32_t>(i)}; }
+
 class PlainRun {
 public:
     explicit PlainRun(const System& system);
@@ -59,7 +61,7 @@ bool PlainRun::apply_one_change() {
         if (ended(i)) continue;
         if (!started(i) && due(ready(i)))
             timeline.started[i] = now_;
-        else if (started(i) && !flowing(i) && due(timeline.started[i] + exact_seconds(system_.delay.rows[i])))
+        else if (started(i) && !flowing(i) && due(timeline.started[i] + exact_seconds(system_.delay[id(i)])))
             timeline.flowing[i] = now_;
         else if (flowing(i) && left_[i] == 0)
             timeline.ended[i] = now_;
@@ -85,7 +87,7 @@ std::vector<long double> PlainRun::rates() const {
 long double PlainRun::next_change(std::size_t i, const std::vector<long double>& rates) const {
     if (ended(i)) return kNever;
     if (!started(i)) return ready(i);
-    if (!flowing(i)) return timeline.started[i] + exact_seconds(system_.delay.rows[i]);
+    if (!flowing(i)) return timeline.started[i] + exact_seconds(system_.delay[id(i)]);
     return rates[i] == 0 ? kNever : now_ + left_[i] / rates[i];
 }
 
@@ -116,11 +118,11 @@ std::vector<long double> plain_rates(const System& system, const std::vector<boo
         for (std::size_t i = 0; i < rate.size(); ++i)
             for (const auto& [resource, weight] : system.uses.of(i)) {
                 left[resource.value] -= weight * rate[i];
-                if (rising[i]) demand[resource.value] += static_cast<long double>(weight) * system.share.rows[i];
+                if (rising[i]) demand[resource.value] += static_cast<long double>(weight) * system.share[id(i)];
             }
         // The level at which the activity stops: the lowest of its own limit's and its resources'.
         const auto stops_at = [&](std::size_t i) {
-            long double level = static_cast<long double>(system.rate_limit.rows[i]) / system.share.rows[i];
+            long double level = static_cast<long double>(system.rate_limit[id(i)]) / system.share[id(i)];
             for (const auto& [resource, weight] : system.uses.of(i))
                 level = std::min(level, std::max(0.0L, left[resource.value]) / demand[resource.value]);
             return level;
@@ -131,7 +133,7 @@ std::vector<long double> plain_rates(const System& system, const std::vector<boo
         std::vector<bool> still = rising;
         for (std::size_t i = 0; i < rate.size(); ++i)
             if (rising[i] && stops_at(i) == lowest) {
-                rate[i] = system.share.rows[i] * lowest;
+                rate[i] = system.share[id(i)] * lowest;
                 still[i] = false;
             }
         rising = still;

@@ -51,7 +51,7 @@ TEST_CASE("successors lie by activity, in the order in which they were given") {
         build({.activities = {{}, {}, {}, {}}, .orders = {{2, 0, ns(1)}, {0, 3, ns(2)}, {2, 1, ns(3)}, {0, 1, ns(4)}}});
     CHECK(system.successors.first == std::vector<std::uint32_t>{0, 2, 2, 4, 4});
     std::vector<std::uint32_t> after;
-    for (const Successor& successor : system.successors.rows) after.push_back(successor.after.value);
+    for (const ActivityId successor : system.successors.after) after.push_back(successor.value);
     CHECK(after == std::vector<std::uint32_t>{3, 1, 0, 1});
     CHECK(system.predecessors.rows == std::vector<std::uint32_t>{1, 2, 0, 1});
 }

@@ -26,7 +26,8 @@ TEST_CASE("links become resources and flows activities, in the order of the file
     const System& system = cases[0].system;
     CHECK(system.capacity.rows == std::vector<double>{1e9, 2e9});
     CHECK(system.work.rows == std::vector<double>{1000, 0.5});
-    CHECK(system.delay.rows == std::vector<SimTime>{{0}, {1'000'001'000'000'000}});
+    CHECK(system.delay[{0}] == SimTime{0});
+    CHECK(system.delay[{1}] == SimTime{1'000'001'000'000'000});
     REQUIRE(system.uses.of(0).size() == 2);
     CHECK(system.uses.of(0)[0].resource == ResourceId{1});
     CHECK(system.uses.of(0)[1].resource == ResourceId{0});
