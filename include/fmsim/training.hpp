@@ -317,7 +317,7 @@ struct ExchangeUse {
     Collective collective{};
     double bytes{};
     double seconds{};  // of one call
-    double calls{};    // a step, on the stage with most
+    double calls{};    // of layers in a step, on the stage with most; 0: once a step or a message
     std::uint32_t domains = 1;  // that one group is spread over
 };
 

@@ -3,6 +3,8 @@
 // Sources say things in their own words; each rule here is a fact about a framework, and none looks at what was
 // measured. What a source does not say (micro-batch, chunks, recomputation) stays open: several plans.
 #include <algorithm>
+#include <charconv>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,8 +30,14 @@ std::string words_of(const json& row, const char* key) {
     return row[key].is_string() ? row[key].get<std::string>() : row[key].dump();
 }
 
+// A number, also in quotes ("8"); `otherwise` for words ("not stated").
 std::uint32_t degree(const json& parallel, const char* key, std::uint32_t otherwise = 1) {
-    return parallel.contains(key) && parallel[key].is_number() ? parallel[key].get<std::uint32_t>() : otherwise;
+    if (!parallel.contains(key)) return otherwise;
+    if (parallel[key].is_number()) return parallel[key].get<std::uint32_t>();
+    const std::string text = words_of(parallel, key);
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && end == text.data() + text.size() ? number : otherwise;
 }
 
 // Frameworks as far as they differ in what runs.
@@ -161,8 +169,8 @@ std::vector<std::int64_t> micro_batches(const TrainingPlan& plan, const Source& 
 }
 
 std::vector<std::uint32_t> chunk_counts(const TrainingPlan& plan, const json& parallel) {
-    if (parallel.contains("vpp") && parallel["vpp"].is_number())
-        return {std::max(parallel["vpp"].get<std::uint32_t>(), 1U)};
+    constexpr std::uint32_t kNotSaid = std::numeric_limits<std::uint32_t>::max();
+    if (const std::uint32_t said = degree(parallel, "vpp", kNotSaid); said != kNotSaid) return {std::max(said, 1U)};
     const std::string words = words_of(parallel, "vpp");
     if (plan.pipeline == 1 || words == "none" || has(words, "DualPipe")) return {1};
     std::vector<std::uint32_t> counts;

@@ -10,6 +10,7 @@
 #include "stage_costs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,12 +38,18 @@ public:
         if (plan_.sharding >= Sharding::zero2) shards(cost, parameters, forward, backward);
         host(cost, kind);
     }
-    // Of one gather or scatter of a micro-batch's activations.
-    double gather(Collective collective, double bytes) {
-        return uses_.seconds("tensor", families_.tensor, collective, bytes);
+    // Of one gather or scatter of a micro-batch's activations, of so many in a layer.
+    double gather(Collective collective, double bytes, double calls = 0) {
+        return time("tensor", families_.tensor, collective, bytes, calls);
     }
+    // What the layer that was added last calls in a micro-batch.
+    std::vector<LayerCall> take_calls() { return std::exchange(calls_, {}); }
 
 private:
+    double time(const char* group, const Family& family, Collective collective, double bytes, double calls) {
+        calls_.push_back({group, collective, bytes, calls});
+        return uses_.seconds(group, family, collective, bytes);
+    }
     // Where the GPU needs less than the host to issue it all, the host's time shows.
     void host(LayerCost& cost, const LayerKind& kind) {
         const double host = host_seconds(plan_, kind, constants_) * host_slower(constants_, uses_);
@@ -65,13 +72,14 @@ private:
         const double hidden = plan_.overlap.tensor ? constants_.tensor_hidden : 0;
         const auto partly = [&](double time) { return time * (1 - hidden) + time * hidden * slows; };
         if (!split) {
-            const double reduce = gather(Collective::all_reduce, bytes);
+            const double reduce = gather(Collective::all_reduce, bytes, 2 * blocks);
             cost.forward[StepPart::tensor] += blocks * partly(reduce);
             cost.backward[StepPart::tensor] += blocks * partly(reduce);
             return;
         }
-        const double all = gather(Collective::all_gather, bytes);
-        const double scatter = gather(Collective::reduce_scatter, bytes);
+        const double again = plan_.recompute.all ? 1 : 0;
+        const double all = gather(Collective::all_gather, bytes, blocks * (3 + again));
+        const double scatter = gather(Collective::reduce_scatter, bytes, blocks * (2 + again));
         cost.forward[StepPart::tensor] += blocks * partly(all + scatter);
         // The scatter hides beside gradients of weights, the second gather beside those of the input.
         const double beside = cost.weights / 2;
@@ -90,7 +98,7 @@ private:
                                  : static_cast<double>(2 * kv * model.head_dim);
         const double part = static_cast<double>(tokens_of(plan_)) * width * kElement;  // keys and values of a rank
         if (plan_.context_exchange == ContextExchange::ring) {
-            const double message = uses_.seconds("context", families_.context, Collective::send_recv, part);
+            const double message = time("context", families_.context, Collective::send_recv, part, 3 * (c - 1));
             const double forward = cost.attention, backward = 2 * cost.attention;
             const double beside = (c - 1) / c;
             cost.forward[StepPart::context] += shown((c - 1) * message, forward * beside, constants_.overlap_slows);
@@ -99,21 +107,21 @@ private:
             return;
         }
         if (plan_.context_exchange == ContextExchange::all_gather) {
-            cost.forward[StepPart::context] +=
-                uses_.seconds("context", families_.context, Collective::all_gather, part * c);
+            const double all = time("context", families_.context, Collective::all_gather, part * c, 2);
+            cost.forward[StepPart::context] += all;
             cost.backward[StepPart::context] +=
-                uses_.seconds("context", families_.context, Collective::all_gather, part * c) +
-                uses_.seconds("context", families_.context, Collective::reduce_scatter, part * c);
+                all + time("context", families_.context, Collective::reduce_scatter, part * c, 1);
             return;
         }
         const double queries =
             static_cast<double>(tokens_of(plan_) * (model.heads / plan_.tensor) * model.head_dim) * kElement;
-        const double all = uses_.seconds("context", families_.context, Collective::all_to_all, part + 2 * queries);
+        const double all = time("context", families_.context, Collective::all_to_all, part + 2 * queries, 2);
         cost.forward[StepPart::context] += all;
         cost.backward[StepPart::context] += all;
     }
     void experts(LayerCost& cost, double forward, double backward) {
-        const double both = expert_exchange(plan_, constants_, uses_).seconds;
+        const ExpertExchange exchange = expert_exchange(plan_, constants_, uses_);
+        const double both = exchange.seconds;
         const double hidden = plan_.overlap.experts ? constants_.experts_hidden : 0;
         const auto exposed = [&](double time, double beside) {
             return time * (1 - hidden) + shown(time * hidden, beside, constants_.overlap_slows);
@@ -121,20 +129,22 @@ private:
         cost.forward[StepPart::expert_exchange] += exposed(both, forward);
         const double again = plan_.recompute.all ? 2 : 1;
         cost.backward[StepPart::expert_exchange] += exposed(both * again, backward);
+        for (int pass = 0; pass < 1 + again; ++pass)
+            calls_.insert(calls_.end(), exchange.calls.begin(), exchange.calls.end());
     }
     // Of a layer's parameters, once a micro-batch. Copies of them are summed once a step.
     void shards(LayerCost& cost, const OwnParameters& parameters, double forward, double backward) {
+        const bool full = plan_.sharding == Sharding::zero3;
         double gather = 0, scatter = 0;
         const auto add = [&](const char* group, const Family& shard, double count) {
             if (count <= 0) return;
-            gather += uses_.seconds(group, shard, Collective::all_gather, count * plan_.gather_bits / 8);
+            gather += time(group, shard, Collective::all_gather, count * plan_.gather_bits / 8, full ? 2 : 0);
             if (plan_.frozen) return;
             const double bytes = count * plan_.gradient_bits / 8;
-            scatter += uses_.seconds(group, shard, Collective::reduce_scatter, bytes);
+            scatter += time(group, shard, Collective::reduce_scatter, bytes, 1);
         };
         add("data", families_.shard, parameters.dense);
         add("expert data", families_.expert_shard, parameters.routed);
-        const bool full = plan_.sharding == Sharding::zero3;
         if (full)
             cost.forward[StepPart::data] +=
                 shown(gather, plan_.overlap.parameters ? forward : 0, constants_.overlap_slows);
@@ -146,6 +156,7 @@ private:
     const TrainingConstants& constants_;
     Uses& uses_;
     Families families_;
+    std::vector<LayerCall> calls_;
 };
 
 void add_ends(const TrainingPlan& plan, const Trainer& trainer, LayerExchanges& exchanges, ChunkCosts& costs) {
@@ -242,20 +253,26 @@ double Uses::seconds(const std::string& group, const Family& family, Collective 
     return time;
 }
 
-void Uses::count(const std::string& group, Collective collective, double bytes, double calls) {
-    const std::string label = fmt::format("{} {}", group, name(collective));
+void Uses::count(std::size_t stage, const LayerCall& call, double times) {
+    const std::string label = fmt::format("{} {}", call.group, name(call.collective));
     for (ExchangeUse& row : rows)
-        if (row.name == label && row.bytes == bytes) row.calls += calls;
+        if (row.name == label && row.bytes == call.bytes) {
+            double& sum = calls_[{label, call.bytes, stage}];
+            sum += call.calls * times;
+            row.calls = std::max(row.calls, sum);
+        }
 }
 
 ChunkCosts chunk_costs(const TrainingPlan& plan, const Trainer& trainer, Uses& uses) {
     LayerExchanges exchanges(plan, trainer, uses);
     std::map<LayerKind, LayerCost> known;
+    std::map<LayerKind, std::vector<LayerCall>> calls;
     const auto layer = [&](const LayerKind& kind) -> const LayerCost& {
         const auto found = known.find(kind);
         if (found != known.end()) return found->second;
         LayerCost cost = layer_cost(plan, kind, trainer);
         exchanges.add(cost, kind, own_parameters(plan, parameters_of_kind(plan.model, kind)));
+        calls[kind] = exchanges.take_calls();
         return known.emplace(kind, cost).first->second;
     };
     ChunkCosts costs;
@@ -270,6 +287,8 @@ ChunkCosts chunk_costs(const TrainingPlan& plan, const Trainer& trainer, Uses& u
                 costs.forward[stage][chunk].add(layer(kind).forward, times);
                 costs.backward[stage][chunk].add(layer(kind).backward, times);
                 costs.weights[stage][chunk] += layer(kind).weights * times;
+                for (const LayerCall& call : calls.at(kind))
+                    uses.count(stage, call, times * static_cast<double>(plan.micro_batches()));
             }
             costs.forward[stage][chunk][StepPart::host] += gap / 2;
             costs.backward[stage][chunk][StepPart::host] += gap / 2;

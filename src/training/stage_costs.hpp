@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "layer.hpp"
@@ -32,22 +33,33 @@ OwnParameters chunk_parameters(const TrainingPlan& plan, std::size_t stage, std:
 using LayerMix = std::map<LayerKind, std::int64_t>;
 LayerMix mix_of(const TrainingPlan& plan, std::size_t stage, std::size_t chunk);
 
+// What a layer calls in a micro-batch, forward and backward.
+struct LayerCall {
+    std::string group;
+    Collective collective{};
+    double bytes{};
+    double calls{};
+};
+
 class Uses {  // what is exchanged, for the report
 public:
     explicit Uses(Exchanges& exchanges) : exchanges_(exchanges) {}
     double seconds(const std::string& group, const Family& family, Collective collective, double bytes);
-    void count(const std::string& group, Collective collective, double bytes, double calls);
+    // A stage makes that call `times` as often as a layer in a micro-batch; asked for before, or not counted.
+    void count(std::size_t stage, const LayerCall& call, double times);
     Exchanges& exchanges() { return exchanges_; }
     std::vector<ExchangeUse> rows;
 
 private:
     Exchanges& exchanges_;
+    std::map<std::tuple<std::string, double, std::size_t>, double> calls_;  // of a label and size, by stage
 };
 
 // Of a micro-batch in a layer of experts: tokens to their experts and back, were nothing beside them.
 struct ExpertExchange {
     double seconds{};
-    double gap{};  // that the GPU waits besides, for hosts and proxies
+    double gap{};                  // that the GPU waits besides, for hosts and proxies
+    std::vector<LayerCall> calls;  // there and back once
 };
 ExpertExchange expert_exchange(const TrainingPlan& plan, const TrainingConstants& constants, Uses& uses);
 // The time of these machines' hosts over that of others.

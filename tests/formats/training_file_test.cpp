@@ -150,6 +150,29 @@ TEST_CASE("measured rows: a plan, or why there is none") {
     CHECK_THROWS_AS(parse_measured_steps("{}", "x.json"), InputError);
 }
 
+TEST_CASE("measured rows: a number of chunks in quotes is a number, words leave it open") {
+    const auto chunks = [](const std::string& vpp) {
+        const std::string text =
+            R"rows({"framework": "Megatron-Core", "defaults": "", "rows": [
+            {"id": "a", "model": {"name": "m", "family": "Llama3", "type": "dense", "layers": 8, "hidden": 1024, "ffn": 4096,
+              "heads": 8, "kv_heads": 8, "head_dim": 128, "vocab": 1000, "gated_mlp": true, "tied_embeddings": false},
+             "hardware": {"gpu": "H100", "gpus": 8, "gpus_per_node": 8, "cluster": "hgx-h100:1"},
+             "parallel": {"tp": 2, "pp": 2, "cp": 1, "ep": 1, "fsdp": "none (distributed optimizer)", "vpp": )rows" +
+            vpp + R"rows(},
+             "batch": {"global_batch": 8, "micro_batch": 1, "seq_len": 2048}, "precision": "BF16",
+             "recompute": "none", "overlap": "none", "measured": {"step_time_s": 1.5}, "confidence": "high"}]})rows";
+        std::vector<std::uint32_t> counts;
+        for (const TrainingPlan& plan : parse_measured_steps(text, "dir/source.json").front().plans)
+            counts.push_back(plan.chunks);
+        return counts;
+    };
+    CHECK(chunks("4") == std::vector<std::uint32_t>{4});
+    CHECK(chunks("\"4\"") == std::vector<std::uint32_t>{4});
+    CHECK(chunks("\"none\"") == std::vector<std::uint32_t>{1});
+    CHECK(chunks("\"not stated\"").size() > 1);
+    CHECK(chunks("\"4 or so\"").size() > 1);
+}
+
 TEST_CASE("torchtitan's TOML") {
     TrainingFile file = import_torchtitan(
         "[model]\nname = \"llama3\"\nflavor = \"70B\"\n"
