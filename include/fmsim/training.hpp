@@ -103,6 +103,7 @@ ModelFlops flops_a_token(const TransformerModel& model, std::int64_t sequence);
 enum class Sharding : std::uint8_t {
     none,   // all gradients are summed everywhere, all parameters updated everywhere
     zero1,  // optimizer state in parts: gradients are reduce-scattered, parameters gathered
+    fsdp_whole,  // zero1 with FSDP's copies beside the shards: reshard_after_forward false, as in PyTorch's pipelines
     zero2,  // gradients too: scattered after each micro-batch
     zero3,  // parameters too (FSDP): gathered layer by layer
 };

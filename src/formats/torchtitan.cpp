@@ -117,6 +117,17 @@ void read_schedule(TrainingPlan& plan, const Settings& file) {
     if (plan.pipeline == 1) plan.chunks = 1;
 }
 
+// When FSDP cuts parameters again: by default after each pass, but in pipelines never.
+void read_reshard(TrainingPlan& plan, const Settings& file) {
+    if (plan.sharding != Sharding::zero3) return;
+    const Names names{"parallelism.fsdp_reshard_after_forward"};
+    const std::string policy = lower(file.text(names, "default"));
+    if (policy != "default" && policy != "always" && policy != "never")
+        file.refuse(names, "expected \"default\", \"always\" or \"never\"");
+    if (plan.pipeline > 1 && policy != "always") plan.sharding = Sharding::fsdp_whole;
+    if (plan.pipeline == 1 && policy == "never") plan.sharding = Sharding::zero2;
+}
+
 void read_recompute(TrainingPlan& plan, const Settings& file) {
     const std::string mode = file.text({"activation_checkpoint.mode"}, "selective");
     if (mode == "full") plan.recompute.all = true;
@@ -163,6 +174,7 @@ TrainingFile import_torchtitan(std::string_view text, const std::string& file) {
     const std::int64_t shards = settings.number(shard, -1);
     if (shards == 0 || shards < -1) settings.refuse(shard, "expected -1, or a degree of 1 or more");
     plan.sharding = shards == 1 ? Sharding::none : Sharding::zero3;
+    read_reshard(plan, settings);
     if (shards > 0)
         plan.gpus = static_cast<std::uint32_t>(shards) * training.copies * plan.context * plan.tensor * plan.pipeline;
     training.copy_batch = settings.number({"training.local_batch_size", "training.batch_size"}, 8);

@@ -104,8 +104,12 @@ void read_parallel(TrainingPlan& plan, const Spot& spot) {
 }
 
 void read_data(TrainingPlan& plan, const Spot& spot) {
-    static constexpr std::array<std::pair<std::string_view, Sharding>, 4> kShardings{
-        {{"zero1", Sharding::zero1}, {"none", Sharding::none}, {"zero2", Sharding::zero2}, {"zero3", Sharding::zero3}}};
+    static constexpr std::array<std::pair<std::string_view, Sharding>, 5> kShardings{
+        {{"zero1", Sharding::zero1},
+         {"none", Sharding::none},
+         {"fsdp_whole", Sharding::fsdp_whole},
+         {"zero2", Sharding::zero2},
+         {"zero3", Sharding::zero3}}};
     if (spot.has("sharding")) plan.sharding = word_of(spot["sharding"], kShardings);
     plan.shard_group = count_or(spot, "shard_group", 0);
     plan.gradient_bits = count_or(spot, "gradient_bits", plan.gradient_bits);

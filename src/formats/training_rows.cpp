@@ -84,7 +84,7 @@ void set_sharding(TrainingPlan& plan, const Source& source, const json& row) {
     if (has(words, "shard in node")) plan.shard_group = row["hardware"].value("gpus_per_node", 8U);
     plan.offload = has(words, "offload");
     // torchtitan keeps gathered parameters between micro-batches of a pipeline, and scatters gradients behind the last.
-    if (plan.pipeline > 1 && has(source.framework, "torchtitan")) plan.sharding = Sharding::zero1;
+    if (plan.pipeline > 1 && has(source.framework, "torchtitan")) plan.sharding = Sharding::fsdp_whole;
     if (plan.shard_group > plan.data() * plan.context) plan.shard_group = 0;
 }
 

@@ -10,6 +10,9 @@
 // of a layer what was dropped is there again, with gradients that come to half of it, and with the sequence split two
 // inputs and two gradients gathered whole. Probabilities of the loss are kept unless one kernel does it all.
 //
+// FSDP in PyTorch's pipelines (fsdp_whole) keeps parameters gathered and sums gradients whole until the last
+// micro-batch.
+//
 // What PyTorch's allocator reports is all but `reserved`, which holds the CUDA context and the communicators.
 #include <algorithm>
 
@@ -27,6 +30,9 @@ double products_out(const TransformerModel& m) {
                                 : static_cast<double>((m.heads + 2 * m.kv_heads) * m.head_dim);
     return qkv + static_cast<double>(m.ffn) * (m.gated ? 2 : 1) + 2 * h;
 }
+
+// PyTorch's own attention reads keys and values repeated for each head of queries.
+bool repeats_keys(const TrainingPlan& plan) { return plan.attention == "flash_attention_2"; }
 
 // Bytes of a token that a layer keeps, of one GPU.
 double kept_bytes(const TrainingPlan& plan, const LayerKind& kind) {
@@ -49,6 +55,7 @@ double kept_bytes(const TrainingPlan& plan, const LayerKind& kind) {
     } else {
         const auto d = static_cast<double>(m.head_dim);
         rows += (heads + 2 * kv) * d / t + (r.attention && plan.attention != "unfused" ? 0 : heads * d / t);
+        if (repeats_keys(plan) && !r.attention) rows += 2 * (heads - kv) * d / t;
     }
     if (plan.attention == "unfused" && !r.attention)  // scores and probabilities, 16 bits, and a mask of a byte
         rows += heads / t * static_cast<double>(plan.sequence) * 2.5;
@@ -65,6 +72,55 @@ double kept_bytes(const TrainingPlan& plan, const LayerKind& kind) {
 
 double bits_of_parameters(const TrainingPlan& plan) {
     return plan.sharding == Sharding::zero3 ? 0 : kElement;  // zero3: the 32-bit shards are the parameters
+}
+
+// Values of a token that queries have, and keys and values together as attention reads them.
+struct AttentionRows {
+    double queries{}, both{};
+};
+AttentionRows attention_rows(const TrainingPlan& plan) {
+    const TransformerModel& m = plan.model;
+    const double heads = static_cast<double>(m.heads) / plan.tensor;
+    if (m.latent) {
+        const auto qk = static_cast<double>(m.latent->nope + m.latent->rope), v = static_cast<double>(m.latent->v);
+        return {heads * qk, heads * (qk + v)};
+    }
+    const double d = static_cast<double>(m.head_dim), kv = static_cast<double>(m.kv_heads) / plan.tensor;
+    return {heads * d, 2 * d * (repeats_keys(plan) ? heads : kv)};
+}
+
+// Bytes of a token in attention's backward pass: gradients of queries are summed in 32 bits. Where context is split, a
+// ring holds two blocks of keys and values, and what it sums and sends on in 32 bits; a gather all blocks.
+double attention_sums(const TrainingPlan& plan) {
+    if (plan.attention == "unfused") return 0;
+    const AttentionRows rows = attention_rows(plan);
+    const double sums = rows.queries * sizeof(float);
+    if (plan.context == 1) return sums;
+    switch (plan.context_exchange) {
+        case ContextExchange::ring:
+            return 2 * sums + 2 * rows.both * (kElement + sizeof(float));
+        case ContextExchange::all_gather:
+            return sums + plan.context * rows.both * 2 * kElement;
+        case ContextExchange::all_to_all:
+            return sums + (2 * rows.queries + rows.both) * kElement;
+    }
+    return sums;
+}
+
+// What FSDP and PyTorch's pipelines hold besides where nothing is cut again between micro-batches: two layers as they
+// are gathered and gradients of one before they join the sums; the shards of the sums, which the allocator keeps for
+// the stream that scatters; a buffer for what each micro-batch brings from either side, what those alive sent on, and
+// on the last stage the logits of all, which the schedule gives back.
+double whole_bytes(const TrainingPlan& plan, std::size_t stage, double alive, double sums, double layer) {
+    const auto tokens = static_cast<double>(tokens_of(plan)), batches = static_cast<double>(plan.micro_batches());
+    const double row = kElement * static_cast<double>(plan.model.hidden) / (plan.sequence_parallel ? plan.tensor : 1);
+    const bool last = stage + 1 == plan.pipeline;
+    const double from = plan.chunks - (stage == 0 ? 1.0 : 0.0), to = plan.chunks - (last ? 1.0 : 0.0);
+    double held = sums + layer * (2 * plan.gather_bits / 8.0 + kElement) +
+                  tokens * row * (batches * (from + to) + alive * to / plan.chunks);
+    if (last && plan.pipeline > 1)
+        held += batches * tokens * kElement * static_cast<double>(plan.model.vocabulary) / plan.tensor;
+    return held;
 }
 
 struct Shards {
@@ -90,11 +146,12 @@ MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& cons
             const double all = kept_bytes(whole, kind);
             const double gathered =
                 plan.tensor > 1 && plan.sequence_parallel ? 4 * static_cast<double>(plan.model.hidden) * kElement : 0;
-            largest = std::max(largest, all * (plan.recompute.any() ? 1.5 : 0.5) + gathered);
+            largest = std::max(largest, all * (plan.recompute.any() ? 1.5 : 0.5) + gathered + attention_sums(plan));
         }
     }
-    const double shard_dense = plan.sharding == Sharding::zero3 ? f.shard.size : f.data.size;
-    const double shard_routed = plan.sharding == Sharding::zero3 ? f.expert_shard.size : f.expert_data.size;
+    const bool fsdp = plan.sharding == Sharding::zero3 || plan.sharding == Sharding::fsdp_whole;
+    const double shard_dense = fsdp ? f.shard.size : f.data.size;
+    const double shard_routed = fsdp ? f.expert_shard.size : f.expert_data.size;
     const Shards all{shard_dense, shard_routed};
     const auto held = [&](double bytes, bool sharded) {
         return bytes * (own.dense / (sharded ? all.dense : 1) + own.routed / (sharded ? all.routed : 1));
@@ -108,6 +165,9 @@ MemoryParts stage_memory(const TrainingPlan& plan, const TrainingConstants& cons
     if (plan.sharding == Sharding::zero3 && count > 0)  // two layers gathered, gradients of one
         memory.buffers +=
             own.all() / static_cast<double>(count) * (2 * plan.gather_bits / 8.0 + plan.gradient_bits / 8.0);
+    if (plan.sharding == Sharding::fsdp_whole && count > 0)
+        memory.buffers += whole_bytes(plan, stage, alive, plan.frozen ? 0 : held(plan.gradient_bits / 8.0, true),
+                                      own.all() / static_cast<double>(count));
     const double table = static_cast<double>(plan.model.vocabulary) / plan.tensor;
     if (stage + 1 == plan.pipeline)  // logits and their gradient, in 16 and in 32 bits, and probabilities unless fused
         memory.buffers +=

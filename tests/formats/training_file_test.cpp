@@ -197,6 +197,7 @@ TEST_CASE("torchtitan's older names, and what is refused") {
         "[experimental]\npipeline_parallel_degree = 2\n",
         "b.toml");
     CHECK((file.plan.gpus == 16 && file.plan.pipeline == 2 && file.plan.micro_batch == 1 && file.copy_batch == 4));
+    CHECK(file.plan.sharding == Sharding::fsdp_whole);
     const auto refused = [](const char* text) { return refusal([&] { import_torchtitan(text, "c.toml"); }); };
     CHECK(refused("[model\n").find("c.toml:1") != std::string::npos);
     CHECK(refused("[model]\nname = \"llama3\"\nflavor = \"9B\"\n").find("/model/flavor") != std::string::npos);
