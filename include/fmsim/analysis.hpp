@@ -223,6 +223,7 @@ struct ValidatedRow {
     std::string algorithm;  // as predicted
     std::string protocol;
     std::uint32_t channels{};
+    std::string over;  // the fabric between its domains, such as "EFA"; empty: one domain
     // Of tokens to experts; else 0 and empty.
     std::string cluster{};
     std::uint32_t gpus{};
@@ -273,6 +274,54 @@ struct Score {
     std::optional<BandScore> small, large;  // each the plain mean of its bands; `worst` is the worst
 };
 Score score(const std::vector<ValidatedRow>& rows);
+
+// ---- What the model is held to, and what it cannot reach. ----
+
+// Means over the operations of machines of the quantiles of each, in percent, and the most that they may be.
+struct AccuracyTarget {
+    std::string what;  // ">= 1 MiB, EFA"
+    std::size_t operations{};
+    double median{}, p90{};
+    double most_median{}, most_p90{};
+    bool met() const { return median <= most_median && p90 <= most_p90; }
+};
+// The mean over its operations of the mean signed error of each, in percent.
+struct MachineBias {
+    std::string machine;
+    std::size_t sources{};
+    double bias{};
+    bool met() const;
+};
+struct AccuracyTargets {
+    std::vector<AccuracyTarget> targets;
+    std::vector<MachineBias> biases;  // of machines with three or more sources
+};
+// Of the scored rows but those of tokens to experts.
+AccuracyTargets accuracy_targets(const std::vector<ValidatedRow>& rows);
+
+// The means of each source predicted by constants fitted without it, as `calibrate` finds them.
+struct UnseenErrors {
+    double median{}, p90{};
+    bool large{};  // from kLargeBand on
+};
+inline constexpr double kMostUnseenRatio = 1.5;  // of unseen / seen
+
+// Tables that the model cannot reach, and the physical reason.
+struct OutOfReach {
+    std::string what;                 // as people would say it
+    std::vector<std::string> tables;  // ids; "*" stands for any letters
+    std::string collective;           // empty: any
+    Bytes from{}, below{};            // sizes; below 0: no end
+    std::string why;
+};
+struct OutOfReachErrors {
+    OutOfReach said;
+    std::size_t tables{}, rows{};
+    ErrorQuantiles errors;
+};
+// With the errors of this run: of scored rows, one with no such row has 0 of them.
+std::vector<OutOfReachErrors> out_of_reach(const std::vector<OutOfReach>& said, const std::vector<ValidatedRow>& rows);
+bool is_said(const OutOfReach& said, const ValidatedRow& row);
 
 // Two dispatchers on the same machine with the same tokens, as measured.
 struct OrderedPair {

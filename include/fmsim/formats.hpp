@@ -167,6 +167,12 @@ bool is_measured_steps(std::string_view text);
 std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file);
 
 Measurements parse_measurements(std::string_view text, const std::string& file);
+// Tables that the model cannot reach, and why (schemas/out_of_reach.json).
+std::vector<OutOfReach> parse_out_of_reach(std::string_view text, const std::string& file);
+// The errors of sources that a fit had not seen, as `calibrate --format json` wrote them. Refused unless they are of
+// the constants and inputs with these hashes.
+std::vector<UnseenErrors> parse_unseen(std::string_view text, const std::string& file,
+                                       const std::string& constants_hash, const std::string& inputs_hash);
 
 // A file of measured exchanges of tokens by many libraries, a row each; a table of each that has a time or a rate.
 bool is_expert_rows(std::string_view text);

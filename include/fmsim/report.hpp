@@ -45,6 +45,7 @@ struct SweepReport {
     std::uint32_t domains{};
     Collective collective{};
     Fidelity fidelity{};
+    BytesPerSecond line_rate{};  // of all NICs of a domain, one direction; 0: nothing leaves one
     std::vector<ReportedCall> rows;
     std::optional<Measurements> measurements;  // laid beside, when given
     Provenance provenance;
@@ -244,8 +245,15 @@ struct ValidationReport {
     Score score;
     std::optional<ExpertScore> experts{};
     std::optional<ExpertsLeftOut> experts_without_source{}, experts_without_table{};
+    std::vector<UnseenErrors> unseen{};            // of `calibrate`, if it was asked
+    std::vector<OutOfReachErrors> out_of_reach{};  // where reasons were given
     Provenance provenance;
 };
+// What the model is held to, and whether it does; empty where no row is of a collective.
+std::string targets_text(const ValidationReport& report);
+std::string targets_json(const ValidationReport& report);  // an object with keys of its own
+std::string targets_markdown(const ValidationReport& report);
+std::string out_of_reach_markdown(const ValidationReport& report);
 // The part of it about tokens to experts; empty where no table is.
 std::string experts_text(const ValidationReport& report);
 std::string experts_json(const ValidationReport& report);  // an object with keys of its own

@@ -165,6 +165,9 @@ struct InstanceType {
     BytesPerSecond pcie_nic;   // NIC to its PCIe switch
     BytesPerSecond pcie_host;  // PCIe switch to its NUMA node
     BytesPerSecond numa;       // NUMA node to NUMA node
+    // Only without GPUDirect: the root port above a PCIe switch, and the memory of a NUMA node, each in both directions
+    // together. 0: not known, and without limit.
+    BytesPerSecond pcie_root, numa_memory;
     std::vector<PcieSwitch> switches;
     CpuVendor cpu{};
     bool gpudirect{};  // NICs reach GPU memory without the host

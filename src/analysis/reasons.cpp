@@ -163,6 +163,7 @@ std::string plain_name(const Topology& topology, ResourceId resource) {
     const std::string where = fmt::format("{}, {}", instance_name(topology, own.instance), device_word(own));
     if (link.kind == LinkKind::network) return fmt::format("{}, {}", where, sends ? "transmit" : "receive");
     if (link.kind == LinkKind::nvlink) return fmt::format("{}, NVLink, {}", where, sends ? "transmit" : "receive");
+    if (link.from == link.to) return fmt::format("{}, {}", where, link.kind == LinkKind::numa ? "memory" : "root port");
     return fmt::format("{}, {} {}", where, sends ? "to" : "from", device_word(other));
 }
 

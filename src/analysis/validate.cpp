@@ -39,11 +39,14 @@ public:
         : table_(table), topology_(topology), nccl_(nccl) {
         group_ = group_of(linear_placement(topology, table.gpus, table.per_domain));
         options_.pins = table.pins;
+        const auto& nic = topology.cluster.blocks.front().type.instance.nic;
+        if (group_.parts.size() > 1 && nic) over_ = nic->fabric;
         collective_ = collective_of(table.collective);
     }
 
     ValidatedRow predict_row(const MeasuredRow& measured) const {
         ValidatedRow row = row_of(table_, measured);
+        row.over = over_;
         try {
             if (table_.collective == kWriteStream && topology_.type_of(DomainId{0}).instance.nic)
                 row.predicted_us = write_stream_us(measured.size);
@@ -84,6 +87,7 @@ private:
     Group group_;
     PredictOptions options_;
     std::optional<Collective> collective_;
+    std::string over_;  // the fabric between its domains
 };
 
 }  // namespace

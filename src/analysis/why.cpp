@@ -55,6 +55,12 @@ public:
     }
 
 private:
+    bool gpudirect() const {
+        const auto& blocks = topology_.cluster.blocks;
+        return std::all_of(blocks.begin(), blocks.end(),
+                           [](const DomainBlock& block) { return block.type.instance.gpudirect; });
+    }
+
     WhyNode call_node(std::uint32_t number, const std::vector<const CriticalPart*>& parts) const {
         const CallPrediction& call = prediction_.calls[number];
         WhyNode node{.title = described(call), .bound_s = 0};
@@ -118,7 +124,7 @@ private:
             WhyNode child{.title = delay_title(cause, sum[cause], call),
                           .seconds = sum[cause],
                           .rule = std::string(fmsim::rule_of(cause)),
-                          .inputs = inputs_of(cause, protocol_of(call), sources_),
+                          .inputs = inputs_of(cause, protocol_of(call), sources_, gpudirect()),
                           .bound_s = {}};
             if (cause <= Cause::network || cause == Cause::channels)
                 child.rule =
@@ -168,7 +174,7 @@ private:
             WhyNode child{.title = fmt::format("{}: bytes at its rate", plain_name(topology_, resource)),
                           .seconds = time,
                           .rule = std::string(fmsim::rule_of(cause)),
-                          .inputs = inputs_of(cause, protocol_of(call), sources_),
+                          .inputs = inputs_of(cause, protocol_of(call), sources_, gpudirect()),
                           .bound_s = {}};
             if (saturated != reasons_.saturated.end()) {
                 child.title += fmt::format(", {} busy during the call", percent(saturated->busy));

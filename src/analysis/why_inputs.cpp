@@ -13,6 +13,7 @@ struct Place {
     std::string_view folder;
     std::string_view pointer;
     bool by_protocol = false;
+    bool without_gpudirect = false;  // counts only then
 };
 constexpr Place kPlaces[]{
     {Cause::nvlink, "links/", "/rate"},
@@ -21,7 +22,9 @@ constexpr Place kPlaces[]{
     {Cause::pcie, "instances/", "/pcie/gpu_rate"},
     {Cause::pcie, "instances/", "/pcie/host_rate"},
     {Cause::pcie, "instances/", "/nics/pcie_rate"},
+    {Cause::pcie, "instances/", "/pcie/root_rate", false, true},
     {Cause::numa, "instances/", "/pcie/numa_rate"},
+    {Cause::numa, "instances/", "/pcie/memory_rate", false, true},
     {Cause::network, "nics/", "/carries"},
     {Cause::network, "instances/", "/nics/count"},
     {Cause::channels, "channels/", "/rate", true},
@@ -59,10 +62,11 @@ constexpr std::array<std::string_view, kCauses> kRules{{
 
 }  // namespace
 
-std::vector<WhyInput> inputs_of(Cause cause, const Protocol* protocol, const std::vector<SourcedValue>& sources) {
+std::vector<WhyInput> inputs_of(Cause cause, const Protocol* protocol, const std::vector<SourcedValue>& sources,
+                                bool gpudirect) {
     std::vector<WhyInput> inputs;
     for (const Place& place : kPlaces) {
-        if (place.cause != cause) continue;
+        if (place.cause != cause || (place.without_gpudirect && gpudirect)) continue;
         for (const SourcedValue& value : sources) {
             if (!value.file.starts_with(place.folder)) continue;
             const std::string wanted = place.by_protocol && protocol != nullptr

@@ -5,8 +5,9 @@
 
 namespace fmsim {
 
-// `protocol`: of those that differ by it; null: none.
-std::vector<WhyInput> inputs_of(Cause cause, const Protocol* protocol, const std::vector<SourcedValue>& sources);
+// `protocol`: of those that differ by it; null: none. `gpudirect`: nothing passes through host memory.
+std::vector<WhyInput> inputs_of(Cause cause, const Protocol* protocol, const std::vector<SourcedValue>& sources,
+                                bool gpudirect = true);
 std::string_view rule_of(Cause cause);
 
 }  // namespace fmsim

@@ -26,6 +26,13 @@ std::string inputs_of(Collective collective, std::uint32_t root, const std::vect
     return words + "\n";
 }
 
+// Where a group has several domains.
+BytesPerSecond line_rate(const Topology& topology, const Group& group) {
+    const DomainType& type = topology.type_of(group.parts.front().domain);
+    if (group.parts.size() == 1 || !type.instance.nic) return {};
+    return {type.instance.nic->rate.value * type.instance.nics * type.instances};
+}
+
 }  // namespace
 
 Answer ask_sweep(const SweepQuestion& question, const ScenarioOptions& options) {
@@ -37,6 +44,7 @@ Answer ask_sweep(const SweepQuestion& question, const ScenarioOptions& options) 
                        .domains = static_cast<std::uint32_t>(group.parts.size()),
                        .collective = question.collective,
                        .fidelity = scenario->predict.fidelity,
+                       .line_rate = line_rate(scenario->topology, group),
                        .rows = {},
                        .measurements = question.measurements,
                        .provenance = {}};

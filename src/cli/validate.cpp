@@ -13,7 +13,9 @@ namespace {
 
 struct Options {
     TablesOptions tables;
-    std::string page;  // a file of documentation to write
+    std::string page;          // a file of documentation to write
+    std::string out_of_reach;  // why some tables are
+    std::string unseen;        // what calibrate printed
     bool leave_out = false;
     bool pairs = false;
     Output output;
@@ -52,6 +54,12 @@ int run_validate(const Options& options) {
     const std::vector<ComparedStep> steps = compare_all(tables.steps, catalogue);
     report.provenance =
         provenance(tables, catalogue, {"NCCL 2.30.7 chose, but for transfers that were LL before 2.29"});
+    if (!options.out_of_reach.empty())
+        report.out_of_reach =
+            out_of_reach(parse_out_of_reach(read_file(options.out_of_reach), options.out_of_reach), report.rows);
+    if (!options.unseen.empty())
+        report.unseen = parse_unseen(read_file(options.unseen), options.unseen, report.provenance.constants_hash,
+                                     report.provenance.inputs_hash);
     if (!options.page.empty()) write_page(report, options);
     if (steps.empty()) {
         emit(options.output, write(report, options.output.format));
@@ -77,6 +85,15 @@ void add_validate(CLI::App& program, Action& action) {
     add_options(command, options->tables);
     command.add_option("--page", options->page, "also write the errors as a page, FILE.md and FILE.svg")
         ->option_text("FILE.md");
+    command
+        .add_option("--out-of-reach", options->out_of_reach,
+                    "on the page, the tables that the model cannot reach, and why (schemas/out_of_reach.json)")
+        ->option_text("FILE");
+    command
+        .add_option("--calibration", options->unseen,
+                    "the JSON that `calibrate` printed of the same tables: errors of each source left out, beside the "
+                    "others")
+        ->option_text("FILE");
     command.add_flag("--leave-out", options->leave_out,
                      "also fit the dispatchers of experts without each source, and each table, and predict those");
     command.add_flag("--pairs", options->pairs,

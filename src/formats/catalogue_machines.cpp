@@ -55,6 +55,8 @@ InstanceType type_of(const Files& files, const std::string& path, const Spot& ro
                       .pcie_gpu = value(pcie["gpu_rate"]).rate(),
                       .pcie_host = value(pcie["host_rate"]).rate(),
                       .numa = value(pcie["numa_rate"]).rate(),
+                      .pcie_root = value(pcie["root_rate"]).rate(),
+                      .numa_memory = value(pcie["memory_rate"]).rate(),
                       .switches = switches_of(value(pcie["switches"])),
                       .cpu = cpu_of(root["cpu"]),
                       .gpudirect = value(root["gpudirect"]).json().get<bool>(),

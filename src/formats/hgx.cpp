@@ -52,6 +52,8 @@ InstanceType host_of(const Files& files, const Spot& root, const Spot& board) {
                       .pcie_gpu = value(board["gpu_rate"]).rate(),
                       .pcie_host = value(board["host_rate"]).rate(),
                       .numa = value(board["numa_rate"]).rate(),
+                      .pcie_root = value(board["root_rate"]).rate(),
+                      .numa_memory = value(board["memory_rate"]).rate(),
                       .cpu = cpu_of(board["cpu"]),
                       .gpudirect = value(root["gpudirect"]).json().get<bool>(),
                       .host_memory = value(board["host_memory"]).bytes(),

@@ -1,4 +1,6 @@
 // A collective over a range of sizes.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "calls.hpp"
@@ -10,6 +12,19 @@ std::string head(const SweepReport& report) {
     return fmt::format("# {} on {}: {} GPUs in {} NVLink domain{}, {} fidelity\n", name(report.collective),
                        report.cluster, report.ranks, report.domains, report.domains == 1 ? "" : "s",
                        fidelity_name(report.fidelity));
+}
+
+// Why an all-reduce may have more bus bandwidth than the line: what is counted is what a ring sends.
+std::string over_the_line(const SweepReport& report) {
+    const double line = report.line_rate.value * 1e-9;
+    const bool over = report.collective == Collective::all_reduce && line > 0 &&
+                      std::any_of(report.rows.begin(), report.rows.end(),
+                                  [&](const ReportedCall& row) { return row.predicted.busbw_gbps() > line; });
+    if (!over) return "";
+    return fmt::format(
+        "# busbw over the {:.4g} GB/s of a domain's NICs: it counts a byte 2 (n-1)/n times, as a ring sends it;\n"
+        "# a tree sends it between domains once\n",
+        line);
 }
 
 struct Errors {
@@ -28,7 +43,9 @@ Errors errors_of(const SweepReport& report) {
 
 std::string text_of(const SweepReport& report) {
     std::string text = head(report);
-    if (!report.measurements) return text + to_text(calls_table(report.rows, false)) + warning_lines(report.provenance);
+    if (!report.measurements)
+        return text + to_text(calls_table(report.rows, false)) + over_the_line(report) +
+               warning_lines(report.provenance);
     text +=
         fmt::format("# beside {}: {}\n", printable(report.measurements->id), printable(report.measurements->source));
     text += to_text(comparison_table(report.rows));
@@ -38,7 +55,7 @@ std::string text_of(const SweepReport& report) {
         "(worst {:.1f} %)\n",
         errors.ours.rows, errors.ours.mean_percent, errors.ours.worst_percent, errors.closed_form.mean_percent,
         errors.closed_form.worst_percent);
-    return text + warning_lines(report.provenance);
+    return text + over_the_line(report) + warning_lines(report.provenance);
 }
 
 std::string json_of(const SweepReport& report) {

@@ -115,4 +115,25 @@ nlohmann::ordered_json to_json(const Table& table) {
     return list;
 }
 
+std::string markdown_of(const Table& table) {
+    const auto cell_of = [](const TableCell& cell) -> std::string {
+        if (const auto* const text = std::get_if<std::string>(&cell)) return *text;
+        if (const auto* const whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
+        if (const auto* const real = std::get_if<double>(&cell)) return fmt::format("{:.3g}", *real);
+        return "";
+    };
+    std::string text = "|", rule = "|";
+    for (const TableColumn& column : table.columns) {
+        text += fmt::format(" {} |", column.unit.empty() ? column.head : column.head + " " + column.unit);
+        rule += "---|";
+    }
+    text += "\n" + rule + "\n";
+    for (const auto& row : table.rows) {
+        text += "|";
+        for (const TableCell& cell : row) text += fmt::format(" {} |", cell_of(cell));
+        text += "\n";
+    }
+    return text;
+}
+
 }  // namespace fmsim

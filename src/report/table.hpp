@@ -32,6 +32,7 @@ struct Table {
 // Aligned, heads behind '#' as nccl-tests prints them. Words stand left, numbers right.
 std::string to_text(const Table& table);
 std::string to_csv(const Table& table);
+std::string markdown_of(const Table& table);  // real numbers with three digits
 nlohmann::ordered_json to_json(const Table& table);
 
 // A report in the format asked for, of which only that one is written.

@@ -91,6 +91,7 @@ std::string json_of(const ValidationReport& report) {
         for (auto it = row.begin(); it != row.end();) it = it->is_null() ? row.erase(it) : std::next(it);
     }
     json["summary"] = to_json(score_table(report.score));
+    json.update(nlohmann::ordered_json::parse(targets_json(report)));
     json.update(nlohmann::ordered_json::parse(experts_json(report)));
     return json_document(report.provenance, json);
 }
@@ -106,6 +107,7 @@ std::string text_of(const ValidationReport& report) {
         "to the very rows\n",
         report.tables, report.rows.size(), predicted, scored);
     text += to_text(score_table(report.score));
+    text += targets_text(report);
     text += experts_text(report);
     const Table reasons = reasons_table(report.rows);
     return reasons.rows.empty() ? text : text + to_text(reasons);

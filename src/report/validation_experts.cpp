@@ -119,28 +119,6 @@ std::string pairs_line(const ExpertScore& score) {
                        right_pairs(score), score.pairs.size());
 }
 
-std::string cell_text(const TableCell& cell) {
-    if (const auto* const text = std::get_if<std::string>(&cell)) return *text;
-    if (const auto* const whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
-    if (const auto* const real = std::get_if<double>(&cell)) return fmt::format("{:.3g}", *real);
-    return "";
-}
-
-std::string markdown_of(const Table& table) {
-    std::string text = "|", rule = "|";
-    for (const TableColumn& column : table.columns) {
-        text += fmt::format(" {} |", column.unit.empty() ? column.head : column.head + " " + column.unit);
-        rule += "---|";
-    }
-    text += "\n" + rule + "\n";
-    for (const Cells& row : table.rows) {
-        text += "|";
-        for (const TableCell& cell : row) text += fmt::format(" {} |", cell_text(cell));
-        text += "\n";
-    }
-    return text;
-}
-
 }  // namespace
 
 std::string experts_text(const ValidationReport& report) {

@@ -8,7 +8,9 @@
 //   nic0 nic1 .. -- leaf -- .. -- fabric
 //
 // Links of an instance come in one order (GPUs to NVSwitch, PCIe, NUMA, NICs to network), each followed by the way
-// back, so that a route of one instance is a route of all of its type, shifted.
+// back, so that a route of one instance is a route of all of its type, shifted. Without GPUDirect there are in front of
+// those to the network the root port above each PCIe switch and the memory of each NUMA node: what both directions
+// share, so each is one link, from its device to itself.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -49,6 +51,7 @@ private:
     DeviceId add(DeviceKind kind, InstanceId instance, std::uint32_t index);
     std::vector<DeviceId> add_all(DeviceKind kind, InstanceId instance, std::uint32_t count);
     void join(DeviceId a, DeviceId b, LinkKind kind, BytesPerSecond rate);
+    void share(DeviceId device, LinkKind kind, BytesPerSecond rate);
     void count_devices();
     void add_devices(InstanceId instance);
     void add_devices_of_all();
@@ -79,6 +82,10 @@ std::vector<DeviceId> TopologyBuilder::add_all(DeviceKind kind, InstanceId insta
 void TopologyBuilder::join(DeviceId a, DeviceId b, LinkKind kind, BytesPerSecond rate) {
     net_.links.add({a, b, kind, rate});
     net_.links.add({b, a, kind, rate});
+}
+
+void TopologyBuilder::share(DeviceId device, LinkKind kind, BytesPerSecond rate) {
+    if (rate.value > 0) net_.links.add({device, device, kind, rate});
 }
 
 // Which instances and domains there are.
@@ -142,6 +149,10 @@ void TopologyBuilder::add_links(InstanceId instance) {
     }
     for (std::uint32_t n = 1; n < numa_nodes(type); ++n)
         join(at(DeviceKind::numa, n - 1), at(DeviceKind::numa, n), LinkKind::numa, type.numa);
+    for (std::uint32_t s = 0; s < type.switches.size() && !type.gpudirect; ++s)
+        share(at(DeviceKind::pcie_switch, s), LinkKind::pcie, type.pcie_root);
+    for (std::uint32_t n = 0; n < numa_nodes(type) && !type.gpudirect; ++n)
+        share(at(DeviceKind::numa, n), LinkKind::numa, type.numa_memory);
     for (std::uint32_t n = 0; n < type.nics; ++n) {
         const auto& layers = net_.cluster.network.layers;
         const DeviceId above = layers.empty()

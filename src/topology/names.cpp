@@ -51,7 +51,10 @@ std::string Topology::name(DeviceId id) const {
 }
 
 std::string Topology::name(LinkId id) const {
-    return fmt::format("{} -> {}", name(links[id].from), name(links[id].to));
+    const Link& link = links[id];
+    if (link.from == link.to)
+        return fmt::format("{}, {}", name(link.from), link.kind == LinkKind::numa ? "memory" : "root port");
+    return fmt::format("{} -> {}", name(link.from), name(link.to));
 }
 
 std::vector<DeviceId> devices_of(const Topology& topology, DeviceKind kind, InstanceId instance) {

@@ -30,6 +30,27 @@ std::uint32_t switch_of(const InstanceType& type, std::vector<std::uint32_t> Pci
     return 0;
 }
 
+// The first link of a PCIe switch in an instance, or what follows those of the last: see add_links in build.cpp.
+std::uint32_t first_link(const InstanceType& type, std::uint32_t pcie_switch) {
+    std::uint32_t first = type.nvlink ? 2 * type.gpus : 0;
+    for (std::uint32_t s = 0; s < pcie_switch; ++s)
+        first += 2 * static_cast<std::uint32_t>(type.switches[s].gpus.size() + type.switches[s].nics.size() + 1);
+    return first;
+}
+
+// What a transfer through host memory takes of that which both directions share: it passes the root ports of the GPU
+// and of the NIC, and is written to memory and read from it, beside the NIC.
+void add_host(const InstanceType& type, std::uint32_t gpu_switch, std::uint32_t nic_switch,
+              std::vector<std::uint32_t>& way) {
+    const auto switches = static_cast<std::uint32_t>(type.switches.size());
+    std::uint32_t next = first_link(type, switches) + 2 * (numa_nodes(type) - 1);
+    if (type.pcie_root.value > 0) {
+        way.insert(way.end(), {next + gpu_switch, next + nic_switch});
+        next += switches;
+    }
+    if (type.numa_memory.value > 0) way.insert(way.end(), 2, next + type.switches[nic_switch].numa);
+}
+
 // The GPU of a switch whose share of its NICs has this one.
 std::uint32_t gpu_of(const PcieSwitch& pcie, std::uint32_t nic) {
     const auto at = std::find(pcie.nics.begin(), pcie.nics.end(), nic) - pcie.nics.begin();
@@ -157,27 +178,29 @@ std::vector<LinkId> Topology::to_nic(InstanceId instance, std::uint32_t gpu, std
     const InstanceType& type = type_of(instance).instance;
     const InstanceBlock& block = instances[instance];
     const std::uint32_t nic_switch = switch_of(type, &PcieSwitch::nics, nic);
-    const bool beside = switch_of(type, &PcieSwitch::gpus, gpu) == nic_switch;
-    std::vector<LinkId> way;
+    const std::uint32_t gpu_switch = switch_of(type, &PcieSwitch::gpus, gpu);
+    std::vector<std::uint32_t> way;  // from the first of the instance
     std::uint32_t source = gpu;
-    if (!beside && type.nvlink && !type.switches[nic_switch].gpus.empty()) {
+    const bool by_nvlink = gpu_switch != nic_switch && type.nvlink && !type.switches[nic_switch].gpus.empty();
+    if (by_nvlink) {
         source = gpu_of(type.switches[nic_switch], nic);
-        way = {LinkId{block.link + 2 * gpu}, LinkId{block.link + 2 * source + 1}};
+        way = {2 * gpu, 2 * source + 1};
     }
-    for (const std::uint32_t link : paths_[block.block][source][nic]) way.push_back({block.link + link});
-    if (!type.gpudirect) {
+    const auto& path = paths_[block.block][source][nic];
+    way.insert(way.end(), path.begin(), path.end());
+    const bool over_host = gpu_switch != nic_switch && !by_nvlink;
+    if (!type.gpudirect && !over_host && !path.empty()) {
         // Up to the NUMA node and down again, in front of the last link.
-        for (std::uint32_t l = block.link; l < links.size() && links[LinkId{l}].kind != LinkKind::network; ++l) {
-            const bool of_switch = devices[links[LinkId{l}].from].kind == DeviceKind::pcie_switch &&
-                                   devices[links[LinkId{l}].from].index == nic_switch &&
-                                   devices[links[LinkId{l}].to].kind == DeviceKind::numa;
-            if (of_switch) way.insert(way.end() - 1, {LinkId{l}, LinkId{l + 1}});
-        }
+        const std::uint32_t up = first_link(type, nic_switch + 1) - 2;
+        way.insert(way.end() - 1, {up, up + 1});
     }
     // The way back takes each link's opposite, which is its neighbour.
     if (!sends)
-        for (LinkId& link : way) link.value ^= 1u;
-    return way;
+        for (std::uint32_t& link : way) link ^= 1u;
+    if (!type.gpudirect && !path.empty()) add_host(type, over_host ? gpu_switch : nic_switch, nic_switch, way);
+    std::vector<LinkId> ids;
+    for (const std::uint32_t link : way) ids.push_back({block.link + link});
+    return ids;
 }
 
 // The switch of the first layer that a NIC group of an instance hangs on.

@@ -87,11 +87,15 @@ void pcie_bandwidth(Cluster& cluster, std::string_view, const Edit& edit) {
         edit_to(type.pcie_gpu, "gpu", edit);
         edit_to(type.pcie_nic, "nic", edit);
         edit_to(type.pcie_host, "host", edit);
+        if (!type.gpudirect && type.pcie_root.value > 0) edit_to(type.pcie_root, "root", edit);
     });
     each_graph_link(cluster, LinkKind::pcie, edit);
 }
 void numa_bandwidth(Cluster& cluster, std::string_view, const Edit& edit) {
-    each_instance(cluster, [&](InstanceType& type) { edit_to(type.numa, "", edit); });
+    each_instance(cluster, [&](InstanceType& type) {
+        edit_to(type.numa, "", edit);
+        if (!type.gpudirect && type.numa_memory.value > 0) edit_to(type.numa_memory, "memory", edit);
+    });
     each_graph_link(cluster, LinkKind::numa, edit);
 }
 void gpu_memory_bandwidth(Cluster& cluster, std::string_view, const Edit& edit) {
@@ -141,7 +145,8 @@ constexpr std::array kProperties{
              "of a hop, by protocol, and \"wire\""},
     Property{"nvswitch", "latency", Unit::span, ChangeReach::links, nvswitch_latency, "of a sum or copy in a switch"},
     Property{"pcie", "bandwidth", Unit::rate, ChangeReach::links, pcie_bandwidth, "of a link; parts gpu, nic, host"},
-    Property{"numa", "bandwidth", Unit::rate, ChangeReach::links, numa_bandwidth, "between two NUMA nodes"},
+    Property{"numa", "bandwidth", Unit::rate, ChangeReach::links, numa_bandwidth,
+             "between two NUMA nodes, and of their memory"},
     Property{"gpu", "flops", Unit::flops, ChangeReach::computing, gpu_flops, "published peak, by type: part \"bf16\""},
     Property{"gpu", "memory_bandwidth", Unit::rate, ChangeReach::computing, gpu_memory_bandwidth, "of HBM"},
     Property{"gpu", "memory", Unit::bytes, ChangeReach::memory, gpu_memory, "of HBM; says what fits"},

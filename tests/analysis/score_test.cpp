@@ -41,6 +41,52 @@ TEST_CASE("no machine outvotes another: the mean is over machines, not rows") {
     CHECK(s.bands[1].model.bias == Approx(10));
 }
 
+TEST_CASE("targets: means over operations, EFA apart, tokens to experts not among them") {
+    // EFA: 10 % off. Another machine 30 %. From 1 MiB on the mean is 20, over EFA 10; nothing is below.
+    std::vector<ValidatedRow> rows{row("a", 1 << 20, 100, 110), row("b", 1 << 20, 100, 70), row("c", 1 << 20, 1, 9)};
+    rows[0].over = "EFA";
+    rows[2].collective = "moe_dispatch";
+    const AccuracyTargets all = accuracy_targets(rows);
+    REQUIRE(all.targets.size() == 2);
+    CHECK(all.targets[0].operations == 2);
+    CHECK(all.targets[0].median == Approx(20));
+    CHECK_FALSE(all.targets[0].met());
+    CHECK(all.targets[1].what == ">= 1 MiB, two and more instances over EFA");
+    CHECK(all.targets[1].median == Approx(10));
+    CHECK(all.biases.empty());
+}
+
+TEST_CASE("a machine's bias is the mean over its operations, told from three sources on") {
+    // all_reduce +10 (two rows), sendrecv -40: -15.
+    std::vector<ValidatedRow> rows{row("a", 8, 100, 105), row("a", 8, 100, 115), row("a", 8, 100, 60)};
+    rows[2].collective = "sendrecv";
+    CHECK(accuracy_targets(rows).biases.empty());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].source = "s" + std::to_string(i);
+    const AccuracyTargets all = accuracy_targets(rows);
+    REQUIRE(all.biases.size() == 1);
+    CHECK(all.biases[0].sources == 3);
+    CHECK(all.biases[0].bias == Approx(-15));
+    CHECK_FALSE(all.biases[0].met());
+}
+
+TEST_CASE("what is out of reach has the errors of this run's rows, by table, operation and size") {
+    std::vector<ValidatedRow> rows{row("a", 8, 100, 150), row("a", 64, 100, 130), row("a", 8, 100, 170)};
+    rows[0].table = "b200-podA-8node-sendrecv";
+    rows[1].table = "b200-podB-2node-sendrecv";
+    rows[2].table = "b200-podA-8node-tree";
+    const auto of = [&](std::vector<std::string> tables, Bytes from, Bytes below) {
+        return out_of_reach({{.what = "w", .tables = std::move(tables), .from = from, .below = below, .why = "y"}},
+                            rows)
+            .front();
+    };
+    CHECK(of({"b200-pod*-sendrecv"}, {}, {}).rows == 2);
+    CHECK(of({"b200-pod*-sendrecv"}, {}, {}).tables == 2);
+    CHECK(of({"b200-pod*-sendrecv"}, {}, {}).errors.median == Approx(40));
+    CHECK(of({"*"}, {}, {64}).rows == 2);
+    CHECK(of({"b200-podA-8node-tree", "x"}, {8}, {9}).errors.bias == Approx(70));
+    CHECK(of({"b200-*-send"}, {}, {}).rows == 0);
+}
+
 TEST_CASE("bands part at 1 MiB, and rows that do not count are left out") {
     ValidatedRow odd = row("a", 8, 100, 900);
     odd.scored = false;

@@ -68,6 +68,8 @@ TEST_CASE("p5.48xlarge has 8 GPUs and 32 NICs, four a GPU on one switch") {
     CHECK(type.pcie_nic == rate(instance["nics"]["pcie_rate"]));
     CHECK(type.pcie_host == rate(instance["pcie"]["host_rate"]));
     CHECK(type.numa == rate(instance["pcie"]["numa_rate"]));
+    CHECK(type.pcie_root == rate(instance["pcie"]["root_rate"]));
+    CHECK(type.numa_memory == rate(instance["pcie"]["memory_rate"]));
     REQUIRE(type.switches.size() == 8);
     for (std::uint32_t i = 0; i < 8; ++i) {
         CHECK(type.switches[i].numa == i / 4);

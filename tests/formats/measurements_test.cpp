@@ -28,5 +28,19 @@ TEST_CASE("a table reads to its rows; those without a time are left out; other k
     CHECK(measured_us(table, Bytes{16LL << 30}) == 82477.0);
 }
 
+TEST_CASE("reasons why tables are out of reach, and a fit's errors of sources left out") {
+    const auto said = parse_out_of_reach(read_file(FMSIM_SOURCE_DIR "/bench/out_of_reach.json"), "out_of_reach.json");
+    REQUIRE(!said.empty());
+    for (const OutOfReach& one : said) CHECK(!one.why.empty());
+    const std::string fit = R"({"constants_hash": "c", "inputs_hash": "i", "errors": [
+        {"constants": "before", "sizes": "< 1 MiB", "median_percent": 1, "p90_percent": 2},
+        {"constants": "fitted without the source", "sizes": ">= 1 MiB", "median_percent": 3, "p90_percent": 4}]})";
+    const auto unseen = parse_unseen(fit, "fit.json", "c", "i");
+    REQUIRE(unseen.size() == 1);
+    CHECK(unseen[0].large);
+    CHECK(unseen[0].p90 == 4);
+    CHECK_THROWS_AS(parse_unseen(fit, "fit.json", "other", "i"), InputError);
+}
+
 }  // namespace
 }  // namespace fmsim

@@ -55,6 +55,19 @@ TEST_CASE("bandwidths are those of nccl-tests, and the error is in percent of th
     CHECK(json["measurements"]["closed_form_worst_error_percent"] == Approx(45).epsilon(1e-12));  // 55 of 100
 }
 
+TEST_CASE("bus bandwidth over the line is explained, up to it is not") {
+    SweepReport report = sweep();  // 75 GB/s of bus
+    const auto said = [&](BytesPerSecond line) {
+        report.line_rate = line;
+        return write(report, Format::text).find("# busbw over the") != std::string::npos;
+    };
+    CHECK(said(74_GBps));
+    CHECK_FALSE(said(76_GBps));
+    CHECK_FALSE(said({}));
+    report.collective = Collective::all_gather;
+    CHECK_FALSE(said(74_GBps));
+}
+
 TEST_CASE("text that is no UTF-8 is replaced in JSON, not a reason to fail") {
     SweepReport report = sweep();
     report.cluster = "toy\xff";

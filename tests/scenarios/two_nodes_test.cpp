@@ -38,6 +38,21 @@ TEST_CASE("the public curve: within 20 % from 64 MiB on, within a factor of 1.5 
     }
 }
 
+TEST_CASE("the figures that people quote of it") {
+    for (const std::int64_t bytes : {8, 64, 512, 2048}) {  // 65 to 75 us, flat
+        const double us = microseconds(all_reduce(Bytes{bytes}).calls.front().time());
+        CHECK(us > 65 / 1.5);
+        CHECK(us < 75 * 1.5);
+    }
+    const auto [mib, busbw] = GENERATE(
+        table<std::int64_t, double>({{1, 16}, {8, 77}, {64, 209}, {256, 343}, {1024, 437}, {8192, 479}, {16384, 487}}));
+    INFO(mib << " MiB");
+    const double predicted = all_reduce(Bytes{mib << 20}).calls.front().busbw_gbps();
+    const double factor = mib >= 64 ? 1.2 : 1.5;
+    CHECK(predicted > busbw / factor);
+    CHECK(predicted < busbw * factor);
+}
+
 TEST_CASE("bus bandwidth grows with size, passes the line rate as NCCL chooses, and stays below a tree's bound") {
     double before = 0;
     for (std::int64_t size = 8; size <= std::int64_t{1} << 34; size *= 2) {
