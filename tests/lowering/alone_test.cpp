@@ -40,7 +40,7 @@ public:
     }
     SimTime in_chunks() const {
         const Step step{.after = {}, .not_before = {}, .takes = {}, .schedule = &schedule, .group = &group};
-        return run(lower(net, std::span(&step, 1), Fidelity::chunk).system).end;
+        return run(lower(net, std::span(&step, 1), Fidelity::chunk).system).end - schedule.launch;
     }
 
     Topology net;

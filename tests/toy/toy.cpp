@@ -94,8 +94,21 @@ Nccl nccl(std::uint32_t slices) {
     nccl.threads.bytes_a_thread = all(std::int64_t{1});
     nccl.search.nvlink_link_gbps.fill(1);
     nccl.channels.most = 64;
-    nccl.transfers.channel_net_gbps = 1;
-    nccl.transfers.peers_a_batch = 8;
+    // A message is one part and one chunk.
+    nccl.transfers = {.net_chunk = {std::int64_t{1} << 40},
+                      .nvlink_chunk = {std::int64_t{1} << 40},
+                      .arm_blackwell_factor = 1,
+                      .part_divisor_many = 1,
+                      .part_divisor_alone = 1,
+                      .part_factor_alone = 1,
+                      .part_alignment = {1},
+                      .ll_a_channel = {},
+                      .small_chunks = 0,
+                      .mantissa_bits = 62,
+                      .schedule_group = 8,
+                      .peers_a_batch = 8,
+                      .channel_net_gbps = 1,
+                      .channels_a_link = 1};
     return nccl;
 }
 
