@@ -65,6 +65,10 @@ AccuracyTargets accuracy_targets(const std::vector<ValidatedRow>& rows) {
     add_target(all, {.what = "< 1 MiB", .most_median = 12, .most_p90 = 35}, errors_of(rows, std::not_fn(large)));
     add_target(all, {.what = ">= 1 MiB, two and more instances over EFA", .most_median = 8, .most_p90 = 20},
                errors_of(rows, [&](const ValidatedRow& row) { return large(row) && row.over == "EFA"; }));
+    add_target(all, {.what = ">= 1 MiB, over EFA, without raw writes", .most_median = 8, .most_p90 = 20},
+               errors_of(rows, [&](const ValidatedRow& row) {
+                   return large(row) && row.over == "EFA" && row.collective != "rdma_write_stream";
+               }));
     all.biases = biases_of(rows);
     return all;
 }

@@ -47,7 +47,7 @@ TEST_CASE("targets: means over operations, EFA apart, tokens to experts not amon
     rows[0].over = "EFA";
     rows[2].collective = "moe_dispatch";
     const AccuracyTargets all = accuracy_targets(rows);
-    REQUIRE(all.targets.size() == 2);
+    REQUIRE(all.targets.size() == 3);
     CHECK(all.targets[0].operations == 2);
     CHECK(all.targets[0].median == Approx(20));
     CHECK_FALSE(all.targets[0].met());

@@ -1,8 +1,8 @@
 // Protocol and algorithm change with size (aws/aws-ofi-nccl PR 900, 913, 481, 704, 1309, 1394): on 16 instances the
 // borders lie within a factor of 4 of those published, and each is crossed once.
+#include <exception>
 #include <map>
 #include <set>
-#include <stdexcept>
 
 #include <catch2/catch.hpp>
 
@@ -56,17 +56,18 @@ public:
                 all_.back().pins.protocol = protocol;
                 try {
                     us(all_.size() - 1, 1 << 20);
-                } catch (const std::runtime_error&) {  // there is none of this operation, or it cannot run here
+                } catch (const std::exception&) {  // there is none of this operation, or it cannot run here
                     all_.pop_back();
                 }
             }
     }
 
     double us(std::size_t racer, std::int64_t size) {
-        const auto [known, fresh] = us_.try_emplace({racer, size});
-        if (!fresh) return known->second;
+        if (const auto known = us_.find({racer, size}); known != us_.end()) return known->second;
         const Workload job = in_turn({{"call", collective_, Bytes{size}}});
-        return known->second = microseconds(predict(net_, group_, job, nccl_, all_[racer]).calls.front().time());
+        const double took = microseconds(predict(net_, group_, job, nccl_, all_[racer]).calls.front().time());
+        us_[{racer, size}] = took;
+        return took;
     }
     std::size_t fastest(std::int64_t size) {
         std::size_t first = 0;
@@ -74,10 +75,10 @@ public:
             if (us(i, size) < us(first, size)) first = i;
         return first;
     }
-    // The sizes on both sides of where one overtakes another, within a hundredth of `low`.
+    // The sizes on both sides of where one overtakes another, within `low` / 512.
     std::pair<std::int64_t, std::int64_t> border(std::size_t left, std::size_t taken, std::int64_t low,
                                                  std::int64_t high) {
-        while (high - low > low / 100) {
+        while (high - low > low / 512) {
             const std::int64_t middle = low + (high - low) / 2;
             (us(left, middle) <= us(taken, middle) ? low : high) = middle;
         }
@@ -179,7 +180,8 @@ TEST_CASE("where the fastest changes, its time does not jump by more than 10 %")
         const double jump = racers.us(taken, above) / racers.us(left, below);
         INFO(cluster << ", " << racers.name(left) << " to " << racers.name(taken) << " at " << below);
         CHECK(jump > 0.9);
-        const bool own_step = below <= kLoop && above >= kLoop && racers.us(left, above) > 1.1 * racers.us(left, below);
+        const bool at_loop = below > kLoop / 100 * 99 && below <= kLoop;  // chunks may run out a little before
+        const bool own_step = at_loop && racers.us(left, above) > 1.1 * racers.us(left, below);
         CHECK(jump < (own_step ? 1.25 : 1.1));
     }
     CHECK(borders >= 1);
