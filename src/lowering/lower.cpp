@@ -124,7 +124,7 @@ void Lowering::add_flows(const Flows& flows) {
         const ActivityId made =
             add({.delay = flow.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = flow.uses},
                 flow.channel, 0);
-        lowered_.pace[made] = flow.pace;
+        if (fidelity_ == Fidelity::stream) lowered_.pace[made] = flow.pace;
         builder_.order(span_.launch, made);
         ends_.push_back({made, flow.tail});
     }

@@ -92,11 +92,13 @@ void pcie_bandwidth(Cluster& cluster, std::string_view, const Edit& edit) {
     each_graph_link(cluster, LinkKind::pcie, edit);
 }
 void numa_bandwidth(Cluster& cluster, std::string_view, const Edit& edit) {
-    each_instance(cluster, [&](InstanceType& type) {
-        edit_to(type.numa, "", edit);
-        if (!type.gpudirect && type.numa_memory.value > 0) edit_to(type.numa_memory, "memory", edit);
-    });
+    each_instance(cluster, [&](InstanceType& type) { edit_to(type.numa, "", edit); });
     each_graph_link(cluster, LinkKind::numa, edit);
+}
+void host_memory_bandwidth(Cluster& cluster, std::string_view, const Edit& edit) {
+    each_instance(cluster, [&](InstanceType& type) {
+        if (!type.gpudirect && type.numa_memory.value > 0) edit_to(type.numa_memory, "", edit);
+    });
 }
 void gpu_memory_bandwidth(Cluster& cluster, std::string_view, const Edit& edit) {
     each_gpu(cluster, [&](Gpu& gpu) { edit_to(gpu.memory_rate, "", edit); });
@@ -145,8 +147,9 @@ constexpr std::array kProperties{
              "of a hop, by protocol, and \"wire\""},
     Property{"nvswitch", "latency", Unit::span, ChangeReach::links, nvswitch_latency, "of a sum or copy in a switch"},
     Property{"pcie", "bandwidth", Unit::rate, ChangeReach::links, pcie_bandwidth, "of a link; parts gpu, nic, host"},
-    Property{"numa", "bandwidth", Unit::rate, ChangeReach::links, numa_bandwidth,
-             "between two NUMA nodes, and of their memory"},
+    Property{"numa", "bandwidth", Unit::rate, ChangeReach::links, numa_bandwidth, "between two NUMA nodes"},
+    Property{"numa", "memory_bandwidth", Unit::rate, ChangeReach::links, host_memory_bandwidth,
+             "of a NUMA node's memory, without GPUDirect"},
     Property{"gpu", "flops", Unit::flops, ChangeReach::computing, gpu_flops, "published peak, by type: part \"bf16\""},
     Property{"gpu", "memory_bandwidth", Unit::rate, ChangeReach::computing, gpu_memory_bandwidth, "of HBM"},
     Property{"gpu", "memory", Unit::bytes, ChangeReach::memory, gpu_memory, "of HBM; says what fits"},

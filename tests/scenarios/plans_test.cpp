@@ -11,6 +11,7 @@ namespace {
 double over_link(Collective collective, double bytes, SimTime latency) {
     const Catalogue catalogue = Catalogue::shipped();
     Cluster cluster = catalogue.cluster("p5.4xlarge:2");
+    cluster.blocks.front().type.instance.gpudirect = true;  // the link is what counts here
     Nic& nic = *cluster.blocks.front().type.instance.nic;
     nic.rate = nic.carries = BytesPerSecond{109e9 / 8};
     for (SimTime& hop : nic.hop_latency.values) hop = later(hop, latency);
