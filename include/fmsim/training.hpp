@@ -328,6 +328,14 @@ struct PipelinePick {
     std::size_t stage{}, way{};
 };
 
+// What a step costs at the catalogue's prices, and what a checkpoint of parameters and optimizer state asks of a host.
+struct Outlay {
+    std::uint32_t instances{};
+    std::optional<double> on_demand_usd, capacity_block_usd;  // a step; none: no price is published
+    double checkpoint{};                                      // bytes of an instance, each byte saved once
+    double of_host_memory{}, of_drives{};                     // as parts of what it has; 0: it has none
+};
+
 struct StepPrediction {
     double seconds{};
     double tokens_per_second_gpu{};
@@ -338,6 +346,7 @@ struct StepPrediction {
     double bubble{};  // share of a step that stages wait for each other
     std::vector<StagePrediction> stages;
     std::size_t slowest{};  // stage whose parts are shown
+    Outlay outlay;
     std::vector<ExchangeUse> exchanges;
     std::vector<PipelinePick> order;  // of zero_bubble and dual_pipe, whose stages take what is there
     const Parts& parts() const { return stages[slowest].parts; }
@@ -445,6 +454,8 @@ struct PairOfSteps {
 };
 std::vector<PairOfSteps> pairs_of(const std::vector<ComparedStep>& rows);
 
+// At the machine's prices.
+Outlay outlay_of(const TrainingPlan& plan, const InstanceType& type, double step_seconds);
 // 65e9 parameters, 1.4e12 tokens -> days; and the GPUs that a deadline needs, rounded up to whole machines.
 double days_to_train(double tokens, double tokens_per_second_gpu, double gpus);
 std::int64_t gpus_to_train(double parameters, double tokens, double days, double flops_gpu, std::uint32_t machine);

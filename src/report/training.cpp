@@ -68,6 +68,35 @@ Table exchanges_table(const TrainingReport& report) {
     return table;
 }
 
+std::string outlay_text(const TrainingReport& report) {
+    const Outlay& outlay = report.step->outlay;
+    std::string text;
+    const auto costs = [&](const std::optional<double>& usd, std::string_view how) {
+        if (!usd) return;
+        const double tokens =
+            static_cast<double>(report.file->plan.global_batch) * static_cast<double>(report.file->plan.sequence);
+        text += fmt::format("{}{:.4g} USD a step {}, {:.3g} a million tokens", text.empty() ? "" : "; ", *usd, how,
+                            *usd / tokens * kMega);
+    };
+    costs(outlay.on_demand_usd, "on demand");
+    costs(outlay.capacity_block_usd, "in capacity blocks");
+    if (!text.empty()) text += "\n";
+    text += fmt::format("a checkpoint is {:.3g} GiB an instance", outlay.checkpoint / kGiB);
+    if (outlay.of_host_memory > 0) text += fmt::format(", {:.2g} % of its memory", outlay.of_host_memory * kPercent);
+    if (outlay.of_drives > 0) text += fmt::format(", {:.2g} % of its drives", outlay.of_drives * kPercent);
+    return text + "\n";
+}
+
+nlohmann::ordered_json outlay_json(const Outlay& outlay) {
+    nlohmann::ordered_json json{{"instances", outlay.instances}};
+    if (outlay.on_demand_usd) json["on_demand_usd"] = *outlay.on_demand_usd;
+    if (outlay.capacity_block_usd) json["capacity_block_usd"] = *outlay.capacity_block_usd;
+    json["checkpoint_bytes_an_instance"] = outlay.checkpoint;
+    if (outlay.of_host_memory > 0) json["checkpoint_of_host_memory"] = outlay.of_host_memory;
+    if (outlay.of_drives > 0) json["checkpoint_of_drives"] = outlay.of_drives;
+    return json;
+}
+
 std::string text_of(const TrainingReport& report) {
     const StepPrediction& step = *report.step;
     const TrainingPlan& plan = report.file->plan;
@@ -87,6 +116,7 @@ std::string text_of(const TrainingReport& report) {
     if (report.file->tokens > 0)
         text += fmt::format("{:.3g} tokens take {:.1f} days\n", report.file->tokens,
                             days_to_train(report.file->tokens, step.tokens_per_second_gpu, plan.gpus));
+    text += outlay_text(report);
     text += fmt::format("# stage {}, which waits least; its parts add up to the step\n", step.slowest);
     text += to_text(parts_table(report, false));
     text += to_text(stages_table(step));
@@ -113,6 +143,7 @@ std::string json_of(const TrainingReport& report) {
     json["active_parameters"] = counts.active;
     if (report.file->tokens > 0)
         json["days"] = days_to_train(report.file->tokens, step.tokens_per_second_gpu, plan.gpus);
+    json["outlay"] = outlay_json(step.outlay);
     json["model_groups"] = {{"groups", report.model_groups.groups}, {"across_domains", report.model_groups.domains}};
     json["slowest_stage"] = step.slowest;
     json["breakdown"] = to_json(parts_table(report, true));

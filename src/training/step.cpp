@@ -306,6 +306,7 @@ StepPrediction predict_step(const TrainingPlan& plan, const Trainer& trainer, Ex
                                          memory[stage].all() / 1073741824.0, trainer.gpu.name, room / 1073741824.0,
                                          advice(plan, trainer.constants, room)));
     StepPrediction step = StepMaker(plan, trainer, exchanges, options.order).predict();
+    step.outlay = outlay_of(plan, exchanges.cluster().blocks.front().type.instance, step.seconds);
     for (std::size_t stage = 0; stage < step.stages.size(); ++stage) step.stages[stage].memory = memory[stage];
     return step;
 }

@@ -1,5 +1,6 @@
 // Every value of the catalogue is alive: changed by a tenth, some prediction changes. Values that so far only a listing
 // reads are named here, and this list can only shrink.
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 
 #include "fmsim/formats.hpp"
 #include "fmsim/predict.hpp"
+#include "fmsim/training.hpp"
 
 namespace fmsim {
 namespace {
@@ -15,15 +17,15 @@ namespace {
 using nlohmann::json;
 using Files = std::map<std::string, std::string>;
 
-// By file and pointer. What will read them: memory the memory model, host memory and drives checkpoints, prices the
-// cost of a plan, NVLink's wire latency schedules that outrun their buffers. The PCIe and NUMA links are read, but a
-// sound machine with GPUDirect is not bound by them; one with faults, or without GPUDirect, is. A NIC's line rate says
+// By file and pointer. A GPU's memory refuses plans that do not fit; NVLink's wire latency is for schedules that outrun
+// their buffers. The PCIe and NUMA links are read, but a sound machine with GPUDirect is not bound by them; one with
+// faults, or without GPUDirect, is. A NIC's line rate says
 // what it is sold as; what it carries is what counts. A compute capability is a name made of digits. The
 // rate of a search's paths only says whether a ring's channels are doubled once more, from 45 GB/s on: NCCL's beliefs
 // come from the graphs beside them.
 const std::vector<std::regex> kOnlyListed{
     std::regex("gpus/.*json/(memory|compute_capability)"),
-    std::regex("instances/.*json/(host_memory|drives/.*|price/.*|pcie/.*_rate|nics/pcie_rate)"),
+    std::regex("instances/.*json/(pcie/.*_rate|nics/pcie_rate)"),
     std::regex("(instances|domains)/.*json/nccl/(alone|several)/path_(inter|intra)_rate"),
     std::regex("links/.*json/wire_latency"),
     std::regex("nics/.*json/rate"),
@@ -118,6 +120,17 @@ std::string kernel_times(const Catalogue& catalogue, const std::string& machine)
     return all;
 }
 
+// What a step of training costs there, and its checkpoint takes.
+std::string outlays(const Catalogue& catalogue, const std::string& machine) {
+    TrainingPlan plan;
+    plan.model = model_preset("llama3-8b");
+    const InstanceType type = catalogue.domain(machine).instance;
+    plan.gpus = type.gpus;
+    const Outlay outlay = outlay_of(plan, type, 1);
+    return fmt::format("{} {} {} {}", outlay.on_demand_usd.value_or(0), outlay.capacity_block_usd.value_or(0),
+                       outlay.of_host_memory, outlay.of_drives);
+}
+
 // The machines whose files, or whose parts' files, include this one.
 std::vector<std::string> machines_of(const Catalogue& catalogue, const std::string& file) {
     // A board and its NICs are read from its name: "nics/roce-400g.json" belongs to "hgx-h100-8x400-roce".
@@ -152,6 +165,7 @@ bool alive(const Files& files, const std::string& path, const std::string& point
     other[path] = root.dump();
     for (const std::string& machine : machines) {
         try {
+            if (outlays(Catalogue(other), machine) != outlays(Catalogue(files), machine)) return true;
             if (kernel_times(Catalogue(other), machine) != kernel_times(Catalogue(files), machine)) return true;
             if (predictions(Catalogue(other), machine) != predictions(Catalogue(files), machine)) return true;
         } catch (const InputError&) {

@@ -101,4 +101,18 @@ TEST_CASE("a slow GPU slows the step as much, equal ones not at all, and a seed 
     CHECK(predict_step(plan, machine.trainer, machine.exchanges).seconds != one);
 }
 
+TEST_CASE("a step's price and a checkpoint by hand: 4 instances at 36 USD an hour, 14 bytes a parameter") {
+    TrainingPlan plan = test::plan_of("llama3-8b", 32, 32);
+    InstanceType type{
+        .name = "toy", .gpus = 8, .host_memory = {std::int64_t{1} << 40}, .drives = 2, .drive = {1'000'000'000'000}};
+    type.on_demand = Price{36, "2026"};
+    const Outlay outlay = outlay_of(plan, type, 2.5);
+    CHECK(outlay.instances == 4);
+    CHECK(outlay.on_demand_usd.value() == Approx(0.1));
+    CHECK_FALSE(outlay.capacity_block_usd);
+    CHECK(outlay.checkpoint == Approx(8030261248.0 * 14 / 4));
+    CHECK(outlay.of_host_memory == Approx(outlay.checkpoint / 1099511627776.0));
+    CHECK(outlay.of_drives == Approx(outlay.checkpoint / 2e12));
+}
+
 }  // namespace fmsim
