@@ -127,6 +127,8 @@ struct NcclTransfers {
     std::int64_t mantissa_bits{};  // of the number the chunk is kept as
     std::uint32_t schedule_group{}, peers_a_batch{};
     double channel_net_gbps{};
+    std::uint32_t old_channels_a_peer{};  // over the network before NCCL 2.29: so many,
+    std::uint32_t old_peers_a_channel{};  // halved while their product with the ranks is above this times p2p channels
     std::uint32_t channels_a_link{};
 };
 
@@ -204,10 +206,10 @@ struct Communicator {
     std::uint32_t p2p_channels_per_peer{};
     PerProtocol<Bytes> fifo;  // of a connection
     Bytes nvls_chunk;
-    Bytes nvls_tree_chunk;  // at most
-    Bytes p2p_chunk;        // of send/recv; between domains where there are several
-    bool p2p_ll_of_all{};   // as before NCCL 2.29, see Pins
-    std::string aws_tuner;  // the machine in the region tuner's words: "p5en"; empty: it has no table
+    Bytes nvls_tree_chunk;         // at most
+    Bytes p2p_chunk;               // of send/recv; between domains where there are several
+    bool transfers_before_2_29{};  // as before NCCL 2.29, see Pins
+    std::string aws_tuner;         // the machine in the region tuner's words: "p5en"; empty: it has no table
     std::uint32_t ranks_a_domain() const { return ranks / domains; }
 };
 
@@ -252,8 +254,9 @@ struct Pins {
     // Algorithms from files, by the word that `algorithm` has for each.
     std::map<std::string, std::shared_ptr<const CustomAlgorithm>, std::less<>> custom{};
     // Before NCCL 2.29: a transfer inside a domain is LL up to the limit of all p2p channels, over as many as it may
-    // have, not up to the limit of those that it would take.
-    bool p2p_ll_of_all = false;
+    // have, not up to the limit of those that it would take; and a peer over the network has channels by its NICs and
+    // the number of ranks, not by what a NIC carries.
+    bool transfers_before_2_29 = false;
 };
 
 // What communicator of NCCL a group is: its graphs as published or by NCCL's rules, its channels and buffers.

@@ -174,15 +174,28 @@ void set_nvls(Communicator& c, const Machines& machines, const NcclChannels& rul
     c.nvls_tree_chunk = machines.first->nvls_tree_chunk.value_or(c.nvls_tree_chunk);
 }
 
+// Of a peer over the network, before the ranks are counted.
+double network_channels(const Communicator& c, const Machines& machines, const NcclTransfers& rules, const Pins& pins) {
+    if (pins.channels_per_net_peer) return *pins.channels_per_net_peer;
+    double by_rate = std::ceil(machines.device_gbps / rules.channel_net_gbps);
+    if (pins.transfers_before_2_29) {
+        std::uint32_t channels = rules.old_channels_a_peer;
+        while (std::uint64_t{channels} * c.ranks > std::uint64_t{c.p2p_channels} * rules.old_peers_a_channel &&
+               channels > 1)
+            channels /= 2;
+        by_rate = channels;
+    }
+    return std::max<double>(machines.devices, by_rate);
+}
+
 std::uint32_t per_peer(const Communicator& c, const Machines& machines, const NcclTransfers& rules, const Pins& pins) {
     const double links = machines.nvlink_links * rules.channels_a_link;
-    const double by_rate = std::ceil(machines.device_gbps / rules.channel_net_gbps);
-    double network = std::max<double>(machines.devices, by_rate);
-    if (pins.channels_per_net_peer) network = *pins.channels_per_net_peer;
+    const double network = network_channels(c, machines, rules, pins);
     double least = c.ranks_a_domain() > 1 ? links : network;
     if (c.domains > 1) least = std::min(least, network);
     std::uint32_t channels = std::bit_ceil(static_cast<std::uint32_t>(std::clamp(least, 1.0, 1024.0)));
     if (c.domains == 1) return std::min(channels, c.p2p_channels);
+    if (pins.transfers_before_2_29) return channels;
     const std::uint32_t batches = (c.ranks + rules.peers_a_batch - 1) / rules.peers_a_batch;
     while (std::uint64_t{channels} * batches > c.p2p_channels && channels > 1) channels /= 2;
     return channels;
@@ -191,7 +204,7 @@ std::uint32_t per_peer(const Communicator& c, const Machines& machines, const Nc
 void set_transfers(Communicator& c, const Machines& machines, const NcclTransfers& rules, const Pins& pins) {
     c.p2p_channels = std::bit_ceil(c.channels);
     c.p2p_channels_per_peer = per_peer(c, machines, rules, pins);
-    c.p2p_ll_of_all = pins.p2p_ll_of_all;
+    c.transfers_before_2_29 = pins.transfers_before_2_29;
     Bytes chunk = rules.nvlink_chunk;
     if (c.domains > 1) {
         chunk = pins.p2p_net_chunk.value_or(machines.first->p2p_net_chunk.value_or(rules.net_chunk));

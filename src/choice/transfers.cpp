@@ -59,7 +59,7 @@ TransferPlan plan_transfer(const Communicator& c, Bytes size, bool between_domai
     }
     TransferPlan plan{.channels = static_cast<std::uint32_t>(channels), .protocol = Protocol::simple};
     if (!between_domains && bytes <= channels * rules.ll_a_channel.count) plan.protocol = Protocol::ll;
-    if (!between_domains && c.p2p_ll_of_all && bytes <= c.p2p_channels * rules.ll_a_channel.count) {
+    if (!between_domains && c.transfers_before_2_29 && bytes <= c.p2p_channels * rules.ll_a_channel.count) {
         plan.protocol = Protocol::ll;
         channels = most_channels;
         plan.channels = static_cast<std::uint32_t>(channels);

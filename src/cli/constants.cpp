@@ -29,7 +29,7 @@ constexpr Tunable kTunables[]{{"channels/", "/launch", 0.3, 3},
                               {"links/", "/switch_latency", 0.3, 5},
                               {"links/", "/switch_chunk_cost", 0.2, 5},
                               {"links/", "/switch_block_cost", 0.2, 5},
-                              {"nics/", "/carries", 0.7, 1.02},
+                              {"nics/", "/carries", 0.97, 1.02},  // the most that tables show, no mean
                               {"nics/", "/hop_latency/LL", 0.2, 5},
                               {"nics/", "/hop_latency/LL128", 0.2, 5},
                               {"nics/", "/hop_latency/Simple", 0.2, 5},

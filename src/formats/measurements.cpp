@@ -34,7 +34,7 @@ bool is_before_2_29(const std::string& version) {
 
 Pins pins_of(const Document::Spot& root) {
     Pins pins;
-    pins.p2p_ll_of_all = is_before_2_29(given(root, "nccl_version") ? root["nccl_version"].text() : "");
+    pins.transfers_before_2_29 = is_before_2_29(given(root, "nccl_version") ? root["nccl_version"].text() : "");
     bool algorithm = false, protocol = false;
     if (given(root, "env"))
         for (const auto& [name, value] : root["env"].json().items()) {
@@ -47,6 +47,12 @@ Pins pins_of(const Document::Spot& root) {
     if (!protocol && given(root, "protocol"))
         set_variable(root["protocol"], "NCCL_PROTO", root["protocol"].text(), pins);
     return pins;
+}
+
+// "peers" says it; published tables of raw writes say it in their note.
+bool is_to_any_rail(const Document::Spot& root) {
+    if (given(root, "peers")) return root["peers"].text() == "any_rail";
+    return given(root, "note") && root["note"].text().find("Peers on any GPU") != std::string::npos;
 }
 
 }  // namespace
@@ -66,7 +72,8 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
                               .nccl_version = given(root, "nccl_version") ? root["nccl_version"].text() : "",
                               .pins = pins_of(root),
                               .dtype = given(root, "dtype") ? root["dtype"].text() : "",
-                              .note = given(root, "note") ? root["note"].text() : ""};
+                              .note = given(root, "note") ? root["note"].text() : "",
+                              .to_any_rail = is_to_any_rail(root)};
     const Document::Spot rows = root["rows"];
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (given(rows[i], "time_us"))

@@ -216,6 +216,8 @@ NcclTransfers transfers_of(const Spot& spot) {
             .schedule_group = count(spot, "schedule_group"),
             .peers_a_batch = count(spot, "peers_a_batch"),
             .channel_net_gbps = number(spot, "channel_net_GBps"),
+            .old_channels_a_peer = count(spot, "old_channels_a_peer"),
+            .old_peers_a_channel = count(spot, "old_peers_a_channel"),
             .channels_a_link = count(spot, "channels_a_link")};
 }
 

@@ -74,7 +74,7 @@ Measurements parse_nccl_tests_json(std::string_view text, const std::string& nam
         table.gpus = static_cast<std::uint32_t>(page["config"]["devices"].items().size());
         if (page.has("nccl_version")) {
             const auto version = page["nccl_version"].count();
-            table.pins.p2p_ll_of_all = version && *version < kNewTransfers;
+            table.pins.transfers_before_2_29 = version && *version < kNewTransfers;
         }
         read_environment(page["env"], table.pins);
         for (const Spot& result : page["results"].items()) read_row(result, table);

@@ -50,7 +50,10 @@ struct Level {
             first_posts.add(message.proxy, message.message_seconds);
         }
         seconds.add(message.copier, message.bytes * message.copier_seconds);
-        slowest = std::max(slowest, message.bytes / (message.parts * message.copy_limit));
+        // The last chunk's signal holds up no other: it is part of the hop's latency.
+        const double signals = message.messages / message.parts - 1;
+        slowest = std::max(slowest, message.bytes / (message.parts * message.copy_limit) +
+                                        signals * fmsim::seconds(message.unit_cost));
         last_copy = std::max(last_copy, message.last_copy_seconds);
         if (message.leaves_domain) {
             const double piece = message.bytes / message.messages;
@@ -89,6 +92,7 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     const bool lone = exchange.each <= 0 && exchange.messages.size() == 1;
     placed.copy_limit = gpu.channel_rate[shape.protocol].value * shape.wire_per_data;
     if (!lone) placed.copy_limit *= gpu.transfer_share[shape.protocol];
+    if (!lone) placed.unit_cost = gpu.unit_cost[shape.protocol];
     placed.copier_seconds = 1 / (placed.copy_limit * exchange.channels);
     placed.copier = resource_of(topology, from, GpuPart::copier);
     const auto chunk = static_cast<double>(shape.chunk.count);
@@ -98,7 +102,10 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     if (placed.leaves_domain) {
         const std::uint32_t exit = exit_gpu(topology, exchange, from, to);
         const std::uint64_t flow = std::uint64_t{message.from} * group.places.size() + message.to;
-        placed.route = topology.network_route(from, sends.nic_group_of(exit), receives.nic_group_of(to.gpu), to, flow);
+        const std::uint32_t leaves = sends.nic_group_of(exit), enters = receives.nic_group_of(to.gpu);
+        placed.route = topology.network_route(from, leaves, enters, to, flow);
+        if (leaves != enters)
+            for (auto& [link, share] : placed.route) share /= sends.instance.nic->across_rails;
         placed.proxy = resource_of(topology, {from.domain, exit}, GpuPart::proxy);
         placed.latency = network_latency(sends.instance, receives.instance, shape.protocol);
         placed.credit_latency = network_credit(sends.instance, receives.instance);

@@ -27,7 +27,8 @@ struct MessageOnLinks {
     double message_seconds{};    // of the proxy, for each of them
     double copy_limit{};         // of one channel, wire bytes a second
     double last_copy_seconds{};  // of the last chunk out of the receiver's buffer
-    double copier_seconds{};     // of all channels of the kernel, for a wire byte
+    SimTime unit_cost;        // of a channel, for each chunk that it copies; its SM's other transfers go on meanwhile
+    double copier_seconds{};  // of all channels of the kernel, for a wire byte
 };
 MessageOnLinks place(const Topology& topology, const Group& group, const Schedule& schedule, const Message& message);
 

@@ -292,9 +292,11 @@ void Lowering::message_chunks(const Schedule& schedule, const MessageOnLinks& me
     for (std::uint32_t part = 0; part < parts; ++part) {
         std::vector<ActivityId> copies, flights;
         for (std::uint32_t i = 0; i < pieces; ++i) {
-            const ActivityId copy =
-                add({.work = piece, .rate_limit = message.copy_limit, .uses = message.leaves_domain ? copier : links},
-                    message.level, stage);
+            const ActivityId copy = add({.delay = i == 0 ? SimTime{} : message.unit_cost,
+                                         .work = piece,
+                                         .rate_limit = message.copy_limit,
+                                         .uses = message.leaves_domain ? copier : links},
+                                        message.level, stage);
             builder_.order(i == 0 ? span_.launch : copies.back(), copy);
             copies.push_back(copy);
             if (!message.leaves_domain) continue;

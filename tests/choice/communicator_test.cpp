@@ -135,6 +135,20 @@ TEST_CASE("what a user sets shapes the communicator") {
     CHECK(with([](Pins& p) { p.channels_per_net_peer = 1; }).p2p_channels_per_peer == 1);
 }
 
+TEST_CASE("a peer over the network: by what a NIC carries, before NCCL 2.29 by the ranks") {
+    // 48 GB/s over 14 a channel: 4, while 4 a peer times ranks / 8 fit 16 channels. Before: 2, while 2 times the ranks
+    // fit 4 x 16. A public report of B200 (2.28.9) has 34.2, 17.2 and 17.2 GB/s a send on 2, 8 and 32 hosts.
+    const auto [hosts, now, before] =
+        GENERATE(table<std::uint32_t, std::uint32_t, std::uint32_t>({{2, 4, 2}, {4, 4, 2}, {8, 2, 1}, {32, 1, 1}}));
+    const Catalogue catalogue = Catalogue::shipped();
+    const Built all = built(catalogue.cluster("hgx-b200-8x400"), hosts, 8);
+    INFO(hosts);
+    CHECK(communicator_of(all.net, all.group, catalogue.nccl()).p2p_channels_per_peer == now);
+    Pins old;
+    old.transfers_before_2_29 = true;
+    CHECK(communicator_of(all.net, all.group, catalogue.nccl(), old).p2p_channels_per_peer == before);
+}
+
 TEST_CASE("domains of two kinds: the poorest counts") {
     const Catalogue catalogue = Catalogue::shipped();
     const Nccl nccl = catalogue.nccl();

@@ -57,7 +57,7 @@ TEST_CASE("the JSON of a run gives its rows, its collective, its ranks and what 
     const Measurements table = parse_nccl_tests_json(kJson, "run.json");
     CHECK(table.collective == "all_reduce");
     CHECK(table.gpus == 2);
-    CHECK(table.pins.p2p_ll_of_all);  // NCCL 2.28.7
+    CHECK(table.pins.transfers_before_2_29);  // NCCL 2.28.7
     CHECK_FALSE(table.pins.nvls);
     REQUIRE(table.rows.size() == 2);
     CHECK(table.rows[0].size == Bytes{1 << 20});
