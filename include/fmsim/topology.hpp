@@ -85,7 +85,7 @@ struct Nic {
     SimTime wire_latency;              // NIC to NIC alone, such as a control message or an acknowledgement takes
     SimTime message_cost;              // of the sender's proxy, for each message of an exchange
     SimTime write_cost{};              // of the interface, for each of many writes, beside its bytes
-    double across_rails = 1;           // share of bytes and writes that it carries to a NIC of another rail
+    double across_rails = 1;           // share of raw writes and their bytes that it carries to other rails
     SimTime reported_latency;          // what NCCL's tuner is told; a knob, no physics
 };
 

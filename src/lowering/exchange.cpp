@@ -102,10 +102,7 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     if (placed.leaves_domain) {
         const std::uint32_t exit = exit_gpu(topology, exchange, from, to);
         const std::uint64_t flow = std::uint64_t{message.from} * group.places.size() + message.to;
-        const std::uint32_t leaves = sends.nic_group_of(exit), enters = receives.nic_group_of(to.gpu);
-        placed.route = topology.network_route(from, leaves, enters, to, flow);
-        if (leaves != enters)
-            for (auto& [link, share] : placed.route) share /= sends.instance.nic->across_rails;
+        placed.route = topology.network_route(from, sends.nic_group_of(exit), receives.nic_group_of(to.gpu), to, flow);
         placed.proxy = resource_of(topology, {from.domain, exit}, GpuPart::proxy);
         placed.latency = network_latency(sends.instance, receives.instance, shape.protocol);
         placed.credit_latency = network_credit(sends.instance, receives.instance);

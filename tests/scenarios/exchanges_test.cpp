@@ -126,14 +126,4 @@ TEST_CASE("chunk by chunk a send takes as long as all at once") {
     CHECK(seconds(stream) == Approx(seconds(chunk)).epsilon(0.02));
 }
 
-TEST_CASE("without PXN bytes to other rails take EFA v2 longer; with it none is on another rail") {
-    // Of a rank's bytes to the other machine 7/8 end on another rail: 1/8 + 7/8 / 0.44 = 2.11 times as long.
-    const Topology net = build_topology(Catalogue::shipped().cluster("p5.48xlarge:2"));
-    const Bytes size{std::int64_t{1} << 30};
-    const double share = net.type_of(DomainId{0}).instance.nic->across_rails;
-    const SimTime with = all_to_all(net, size, true).calls[0].time();
-    const SimTime without = all_to_all(net, size, false).calls[0].time();
-    CHECK(seconds(without) / seconds(with) == Approx(1 / 8. + 7 / 8. / share).epsilon(0.03));
-}
-
 }  // namespace fmsim
