@@ -94,8 +94,8 @@ void check_sums(const WhyNode& node) {
 
 TEST_CASE("two p5, 16 GiB: NVLink, which switches use at 312 GB/s") {
     // NVLS trees: each GPU's data go up for all 8 heads, its head's sum comes once more: 1 + 1/8 of the size each way
-    // over NVLink, at 450 x 0.6924 GB/s: 62.0 ms. Each machine sends it all once over 32 NICs of 10.08 GB/s: 53.3 ms.
-    // So NVLink binds, until it is 1.16 times as fast.
+    // over NVLink, at 450 x 0.6924 GB/s: 62.0 ms. Each machine sends it all once over 32 NICs of 11.15 GB/s: 48.2 ms.
+    // So NVLink binds, until it is 1.29 times as fast.
     const Explained run = explained(Catalogue::shipped().cluster("p5.48xlarge:2"),
                                     in_turn({{"16 GiB", Collective::all_reduce, Bytes{std::int64_t{16} << 30}}}));
     const InstanceType& type = run.net.cluster.blocks[0].type.instance;
