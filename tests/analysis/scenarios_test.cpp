@@ -102,10 +102,21 @@ TEST_CASE("two p5, 16 GiB: NVLink, which switches use at 312 GB/s") {
     const double size = 16.0 * (1 << 30), nvlink = size * 1.125 / (450e9 * type.nvlink->switch_efficiency), efa = size / (32 * type.nic->carries.value);
     CHECK(run.prediction.calls[0].algorithm == "NVLSTree");
     CHECK(nvlink > efa);
-    CHECK(run.reasons.spent[Cause::nvlink] == Approx(nvlink).epsilon(0.01));
+    // The pace of a tree is told from n and 2 n of its loops, whose phase moves the slope at one point by some percent:
+    // so how far NVLink helps is asked of runs.
+    CHECK(run.reasons.spent[Cause::nvlink] == Approx(nvlink).epsilon(0.06));
     CHECK(run.reasons.levers.front().cause == Cause::nvlink);
     CHECK(run.reasons.levers.front().then == Cause::network);
-    CHECK(run.reasons.levers.front().room == Approx(nvlink / efa).epsilon(0.03));
+    const auto with_nvlink = [&](double factor) {
+        Cluster cluster = run.net.cluster;
+        cluster.blocks[0].type.instance.nvlink->rate.value *= factor;
+        const Topology net = build_topology(cluster);
+        const Workload work = in_turn({{"16 GiB", Collective::all_reduce, Bytes{std::int64_t{16} << 30}}});
+        return seconds(
+            predict(net, linear_placement(net, 0, 0), work, Catalogue::shipped().nccl(), {}).calls.front().time());
+    };
+    CHECK(with_nvlink(1.2) == Approx(nvlink / 1.2).epsilon(0.03));
+    CHECK(with_nvlink(1.5) == Approx(efa).epsilon(0.03));
     CHECK_THAT(plain_name(run.net, run.reasons.saturated.front().resource), Catch::Contains("NVLink"));
     CHECK(run.reasons.saturated.front().busy > 0.95);
     check_sums(run.tree);

@@ -37,7 +37,8 @@ TEST_CASE("our suite is at its baselines") {
 }
 
 TEST_CASE("a slower EFA makes what crosses it regress, by name, and nothing else") {
-    const json report = checked({"--what-if", "efa.bandwidth*0.9"}, 1);
+    // A step hides most of its gradients: at nine tenths of the rate Llama 3 8B would move by less than its limit.
+    const json report = checked({"--what-if", "efa.bandwidth*0.8"}, 1);
     // Two operations of the overlapped layers are asked for: the one that stays in its machine does not move.
     for (const json& row : report["metrics"]) {
         CAPTURE(row.dump());
