@@ -99,7 +99,8 @@ TEST_CASE("two p5, 16 GiB: NVLink, which switches use at 312 GB/s") {
     const Explained run = explained(Catalogue::shipped().cluster("p5.48xlarge:2"),
                                     in_turn({{"16 GiB", Collective::all_reduce, Bytes{std::int64_t{16} << 30}}}));
     const InstanceType& type = run.net.cluster.blocks[0].type.instance;
-    const double size = 16.0 * (1 << 30), nvlink = size * 1.125 / (450e9 * type.nvlink->switch_efficiency), efa = size / (32 * type.nic->carries.value);
+    const double size = 16.0 * (1 << 30), nvlink = size * 1.125 / (450e9 * type.nvlink->switch_efficiency),
+                 efa = size / (32 * type.nic->carries.value);
     CHECK(run.prediction.calls[0].algorithm == "NVLSTree");
     CHECK(nvlink > efa);
     // The pace of a tree is told from n and 2 n of its loops, whose phase moves the slope at one point by some percent:
