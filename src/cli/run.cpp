@@ -59,7 +59,9 @@ int run_workload(const Options& options) {
     if ((options.print_folding || options.check) && !training) return report_folding(options, question);
     const Ask ask = [&](const ScenarioOptions& words) { return ask_file(question, words); };
     if (!options.scenario.what_if.empty()) return compare_what_if(ask, options.scenario, options.output);
-    emit(options.output, ask(options.scenario).text(options.output.format));
+    ScenarioOptions words = options.scenario;
+    words.traced = options.output.format == Format::json;
+    emit(options.output, ask(words).text(options.output.format));
     return kGood;
 }
 
