@@ -112,7 +112,8 @@ Pattern turned(const TurningSteps& steps, std::uint32_t ranks) {
             Transfer transfer = steps.transfers[t];
             transfer.hop += rank * steps.hops;
             std::vector<std::uint32_t> needs, blocks;
-            for (const auto& [before, ahead] : steps.needs.of(t)) needs.push_back(before * ranks + (rank + ahead) % ranks);
+            for (const auto& [before, ahead] : steps.needs.of(t))
+                needs.push_back(before * ranks + (rank + ahead) % ranks);
             std::sort(needs.begin(), needs.end());
             needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
             for (const std::uint32_t ahead : steps.carries.of(t)) blocks.push_back((rank + ahead) % ranks);

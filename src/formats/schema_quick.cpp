@@ -69,8 +69,8 @@ struct Rule {
     const json* items = nullptr;
     std::vector<Member> members;  // by key
     std::vector<std::string_view> required;
-    bool free_keys = false;   // those that begin with "x-"
-    bool other_keys = true;   // any
+    bool free_keys = false;        // those that begin with "x-"
+    bool other_keys = true;        // any
     const json* others = nullptr;  // their schema
 };
 
@@ -82,8 +82,8 @@ public:
         const Rule& rule = rule_of(schema);
         if (!rule.understood || (rule.types & type_of(value)) == 0) return false;
         if (rule.equals != nullptr && !same(*rule.equals, value)) return false;
-        if (rule.one_of != nullptr && std::none_of(rule.one_of->begin(), rule.one_of->end(),
-                                                   [&](const json& one) { return same(one, value); }))
+        if (rule.one_of != nullptr &&
+            std::none_of(rule.one_of->begin(), rule.one_of->end(), [&](const json& one) { return same(one, value); }))
             return false;
         switch (type_of(value)) {
             case kInteger:

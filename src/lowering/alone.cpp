@@ -43,9 +43,8 @@ bool same_steps(const Channel& a, const Channel& b) {
 // Shares are sums over the links of a hop, in another order on another rail: the same but for rounding.
 bool nearly_alike(const HopOnLinks& a, const HopOnLinks& b) {
     constexpr double kRounding = 1e-12;
-    return alike_but_for_share(a, b) &&
-           (a.links_share == b.links_share ||
-            std::abs(a.links_share - b.links_share) <= kRounding * std::abs(b.links_share));
+    return alike_but_for_share(a, b) && (a.links_share == b.links_share || std::abs(a.links_share - b.links_share) <=
+                                                                               kRounding * std::abs(b.links_share));
 }
 
 // Each channel by its own recurrence. They come in few kinds: each kind is solved once.

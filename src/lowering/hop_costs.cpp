@@ -128,7 +128,8 @@ using Demand = std::unordered_map<std::uint32_t, double>;  // of a link; only lo
 void add_demand(Demand& demand, const ChannelOnLinks& placed, const LoopCounts& counts, bool one_lane) {
     if (!one_lane) {
         for (std::uint32_t h = 0; h < placed.hops.size(); ++h)
-            for (const auto& [link, share] : placed.hops[h].route) demand[link.value] += share * counts.chunks_a_loop(h);
+            for (const auto& [link, share] : placed.hops[h].route)
+                demand[link.value] += share * counts.chunks_a_loop(h);
         return;
     }
     std::map<LinkId, double> most;

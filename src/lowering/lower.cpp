@@ -170,8 +170,7 @@ void Lowering::join_alike(Flows& flows) {
     const auto same_use = [](const Use& a, const Use& b) { return a.resource == b.resource && a.weight == b.weight; };
     const auto alike = [&](const Flow& a, const Flow& b) {
         return a.delay == b.delay && a.work == b.work && a.rate_limit == b.rate_limit && a.tail == b.tail &&
-               a.pace.alone == b.pace.alone && a.pace.working == b.pace.working &&
-               a.pace.held_by == b.pace.held_by &&
+               a.pace.alone == b.pace.alone && a.pace.working == b.pace.working && a.pace.held_by == b.pace.held_by &&
                std::equal(a.uses.begin(), a.uses.end(), b.uses.begin(), b.uses.end(), same_use);
     };
     std::vector<std::pair<Flow, std::vector<Use>>> kinds;  // the first, and what all have asked together

@@ -4,8 +4,8 @@
 //
 // which is what the engine would find, one chunk activity at a time, if nothing else shared the links. Where a ring
 // repeats the same hops (every domain alike), one period of it is computed and stands for all: the recurrence then
-// costs O(period x chunks x units), whatever the number of ranks. So where the ranks of steps that turn (PAT) are alike:
-// they end each transfer at the same moment, and what one waits for of another it waits for of itself.
+// costs O(period x chunks x units), whatever the number of ranks. So where the ranks of steps that turn (PAT) are
+// alike: they end each transfer at the same moment, and what one waits for of another it waits for of itself.
 //
 // By hand: 2 ranks, 1 unit a chunk, 1 byte at 1 byte/ns, latency 5 ns: 2 steps a loop. Step 0 ends at 1 ns on both
 // hops, its data arrive at 6, step 1 ends at 7 and arrives at 12 ns.

@@ -1,8 +1,8 @@
 // A folded workload: one rank of each class runs its program, one group of each class its collectives.
 //
 // The classes are ranks of a smaller job: whoever met whom before meets the class now, so tasks_of finds the same order
-// and the same deadlocks. A group's schedule is that of its first instance on the real topology; of a ring or of PAT over
-// alike domains two of them are drawn and stand for all.
+// and the same deadlocks. A group's schedule is that of its first instance on the real topology; of a ring or of PAT
+// over alike domains two of them are drawn and stand for all.
 #include "folded_steps.hpp"
 
 #include <algorithm>
@@ -247,7 +247,7 @@ std::optional<Transfers> FoldedMaker::between_classes(const Transfers& written, 
     return folded;
 }
 
-// The job of the classes: a program each.
+// The job of the classes, each with its program: one for all that have it, but for messages, whose peers differ.
 std::optional<Job> FoldedMaker::quotient(std::uint32_t j) const {
     const Job& job = workload_.jobs[j];
     const FoldedJob& folded = fold_->jobs[j];
@@ -265,9 +265,15 @@ std::optional<Job> FoldedMaker::quotient(std::uint32_t j) const {
         }
         small.groups.push_back(std::move(family));
     }
+    std::map<std::uint32_t, std::size_t> alike;  // of programs without messages: which of the small ones
     for (std::uint32_t c = 0; c < folded.ranks.size(); ++c) {
+        if (const auto known = alike.find(folded.ranks[c].program); known != alike.end()) {
+            small.programs[known->second].ranks.push_back(c);
+            continue;
+        }
         Program program = job.programs[folded.ranks[c].program];
         program.ranks = {c};
+        bool messages = false;
         for (Operation& operation : program.operations) {
             if (auto* call = std::get_if<CollectiveCall>(&operation.action)) {
                 call->root = 0;  // counts positions of the whole group
@@ -275,10 +281,12 @@ std::optional<Job> FoldedMaker::quotient(std::uint32_t j) const {
             }
             auto* const transfers = std::get_if<Transfers>(&operation.action);
             if (transfers == nullptr) continue;
+            messages = true;
             auto between = between_classes(*transfers, j, folded.ranks[c].first);
             if (!between) return {};
             *transfers = std::move(*between);
         }
+        if (!messages) alike.emplace(folded.ranks[c].program, small.programs.size());
         small.programs.push_back(std::move(program));
     }
     return small;

@@ -160,10 +160,12 @@ private:
 
     // An operation that waits, over others, for itself. `left` counts what each still waits for.
     void circle(const Program& program, const std::string& place) {
-        const bool backward = std::any_of(program.operations.begin(), program.operations.end(), [&](const Operation& one) {
-            const auto number = static_cast<std::uint32_t>(&one - program.operations.data());
-            return std::any_of(one.after.begin(), one.after.end(), [&](std::uint32_t before) { return before >= number; });
-        });
+        const bool backward =
+            std::any_of(program.operations.begin(), program.operations.end(), [&](const Operation& one) {
+                const auto number = static_cast<std::uint32_t>(&one - program.operations.data());
+                return std::any_of(one.after.begin(), one.after.end(),
+                                   [&](std::uint32_t before) { return before >= number; });
+            });
         if (!backward) return;  // all wait for earlier ones
         const WaitRows waits = waits_of(program);
         const std::vector<bool> ends = ending(waits);

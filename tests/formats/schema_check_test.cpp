@@ -154,8 +154,21 @@ TEST_CASE("patterns match what regular expressions do, where they are understood
 
 // One value of it, or one key, made another; so often that most are wrong and some still right.
 void change_something(json& at, std::mt19937& random) {
-    static const json kOther[]{nullptr, true,  0,      -1,        8,          1e300,         1.5, 9007199254740993,
-                               "",      "8 B", "ring", "tensor", json::array(), json::object(), json::array({1, "a"})};
+    static const json kOther[]{nullptr,
+                               true,
+                               0,
+                               -1,
+                               8,
+                               1e300,
+                               1.5,
+                               9007199254740993,
+                               "",
+                               "8 B",
+                               "ring",
+                               "tensor",
+                               json::array(),
+                               json::object(),
+                               json::array({1, "a"})};
     if (at.is_structured() && !at.empty() && random() % 8 != 0) {
         auto member = at.begin();
         std::advance(member, random() % at.size());
@@ -164,8 +177,12 @@ void change_something(json& at, std::mt19937& random) {
     if (at.is_object() && random() % 2 == 0) {
         static const char* const kKeys[]{"x-note", "size", "group", "name", "no such", "after", "ranks"};
         at[kKeys[random() % std::size(kKeys)]] = kOther[random() % std::size(kOther)];
-    } else {
+    } else if (random() % 2 == 0) {
         at = kOther[random() % std::size(kOther)];
+    } else if (at.is_number_integer()) {
+        at = at.get<std::int64_t>() + static_cast<std::int64_t>(random() % 3) - 1;
+    } else if (at.is_string()) {
+        at = at.get<std::string>() + "1";
     }
 }
 
@@ -190,14 +207,15 @@ TEST_CASE("the quick check and the full one say the same of values that are righ
     both(json::parse(files.at("nccl/2.30.7.json")), "nccl", 20);
     both(json::parse(files.at("instances/p5en.48xlarge.json")), "instance", 60);
     both(json::parse(files.at("hgx.json")), "hgx", 40);
-    both(json::parse(R"({"name": "n", "groups": {"tensor": {"size": 8, "stride": 1}, "odd": {"ranks": [[0, 2], [1, "3-7:2"]]}},
+    both(json::parse(
+             R"({"name": "n", "groups": {"tensor": {"size": 8, "stride": 1}, "odd": {"ranks": [[0, 2], [1, "3-7:2"]]}},
         "environment": {"NCCL_ALGO": "ring"}, "scenario": {"cluster": "c", "gpus": 8}, "operations": [
         {"name": "a", "collective": "all_reduce", "size": "64 MiB", "group": "tensor", "repeat": 3},
         {"compute": {"duration": "1 us"}, "after": ["a"], "stream": "s"}, {"delay": "1 us", "start": "2 us"},
         {"send": {"to": 1, "size": 8}}, {"send": {"to": "+1", "size": 8}}, {"together": [{"send": {"to": 1, "size": "1 B"}}, {"receive": {"from": 1}}]},
         {"collective": "all_to_all", "pair_sizes": [[0, 1], [1, 0]]}]})"),
          "workload", 600);
-    CHECK(right > 50);
+    CHECK(right > 30);
     CHECK(wrong > 300);
 }
 
