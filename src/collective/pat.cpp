@@ -9,6 +9,8 @@
 // a buffer step holds, so a small gather has log2(R) messages a rank; large ones travel alone, R - 1 a rank. A scatter
 // is a gather run backwards. Source: NCCL 2.30 (device/all_gather.h, collectives.h: PatAGAlgorithm). Left out: the
 // order in which NCCL's look-ahead takes the messages of several dimensions.
+//
+// Every rank does the same, counted from itself: the steps are those of one rank (TurningSteps), R - 1 at most.
 #include "pat.hpp"
 
 #include <algorithm>
