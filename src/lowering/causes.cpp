@@ -12,6 +12,7 @@
 #include <map>
 #include <tuple>
 
+#include "apart.hpp"
 #include "fmsim/lowering.hpp"
 #include "gpu_parts.hpp"
 
@@ -69,11 +70,6 @@ constexpr std::array kOfMachines{Cause::nvlink,         Cause::pcie,           C
                                  Cause::channels,       Cause::messages,       Cause::switches, Cause::signals,
                                  Cause::nvlink_latency, Cause::network_latency};
 
-Lowered lowered_at(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes) {
-    return classes != nullptr ? lower_folded(topology, steps, *classes, Fidelity::stream)
-                              : lower(topology, steps, Fidelity::stream);
-}
-
 // Of one that is no transfer.
 CauseSeconds start_causes(const Step& step, const Origin& origin, SimTime delay, const CostFactors& factors) {
     CauseSeconds causes;
@@ -124,7 +120,7 @@ private:
     static StepKind kind_of(const Step& step) { return {step.schedule, step.group, step.copies * step.part_repeats}; }
 
     void find() {
-        const Lowered middle = lowered_at(topology_, kinds_, classes_);
+        const Lowered middle = lower_apart(topology_, kinds_, classes_);
         std::vector<Of> of(middle.origin.size());
         for (const Cause cause : kOfMachines) add(cause, middle, of);
         for (std::uint32_t i = 0; i < of.size(); ++i) {
@@ -151,8 +147,8 @@ private:
         CostFactors dearer, cheaper;
         dearer[cause] = 1 + kStep;
         cheaper[cause] = 1 - kStep;
-        const Lowered up = lowered_at(at_cost(topology_, dearer), kinds_, classes_);
-        const Lowered down = lowered_at(at_cost(topology_, cheaper), kinds_, classes_);
+        const Lowered up = lower_apart(at_cost(topology_, dearer), kinds_, classes_);
+        const Lowered down = lower_apart(at_cost(topology_, cheaper), kinds_, classes_);
         for (std::uint32_t i = 0; i < of.size(); ++i) {
             const ActivityId activity{i};
             differentiate(cause, middle.system.delay[activity], up.system.delay[activity], down.system.delay[activity],
