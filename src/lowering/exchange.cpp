@@ -1,5 +1,5 @@
 // An exchange in `stream`: the messages of a level flow together, each link with its part of the bytes, as fast as the
-// busiest of links, proxies and copiers lets them.
+// busiest of links, proxies and copiers lets them. Beside others it has a part of a link for each message at a time.
 //
 //   delay = the flight of the last byte + the copies of the first chunks, which no flight overlaps, since a rank's
 //           kernel works on all its messages at once + the proxy's work on the first message of each peer, since its
@@ -35,6 +35,7 @@ std::uint32_t level_of(const Topology& topology, GpuPlace from, GpuPlace to) {
 // Sums of one level.
 struct Level {
     ResourceSums bytes;         // on links
+    ResourceSums parts;         // transfers at once on links
     ResourceSums seconds;       // of proxies and copiers
     double slowest{};           // seconds that the longest message needs by its own channels
     ResourceSums first_copies;  // seconds of copiers
@@ -44,7 +45,10 @@ struct Level {
     SimTime latency;
 
     void add(const MessageOnLinks& message) {
-        for (const auto& [link, share] : message.route) bytes.add({link.value}, share * message.bytes);
+        for (const auto& [link, share] : message.route) {
+            bytes.add({link.value}, share * message.bytes);
+            parts.add({link.value}, share * message.parts);
+        }
         if (message.leaves_domain) {
             seconds.add(message.proxy, message.messages * message.message_seconds);
             first_posts.add(message.proxy, message.message_seconds);
@@ -67,6 +71,7 @@ struct Level {
             for (const auto& [resource, there] : uses->in_order())
                 if (there > 0) flow.uses.push_back({resource, there / flow.work});
         flow.rate_limit = flow.work / slowest;
+        if (const double together = parts.largest(); together > 0) flow.share = together;
         const double first = std::max(first_copy, first_copies.largest());
         flow.delay = latency + from_seconds(first + first_posts.largest() + last_copy);
         return flow;

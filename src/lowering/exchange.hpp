@@ -46,6 +46,7 @@ struct LevelFlow {
     double work{};  // wire bytes on the busiest link, or of the busiest rank where no link is used
     std::vector<Use> uses;
     double rate_limit{};
+    double share = 1;  // transfers at once on that link, each of which has its part of it
     SimTime delay;
 };
 std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule);

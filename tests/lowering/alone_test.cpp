@@ -36,7 +36,7 @@ public:
     }
     SimTime folded() const {
         SimTime last{};
-        for (const SoloRun& run : runs_alone(net, schedule, place(net, group, schedule)))
+        for (const SoloRun& run : runs_alone(net, schedule, place(net, group, schedule), false))
             last = std::max(last, run.makespan);
         return last;
     }
