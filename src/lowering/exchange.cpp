@@ -1,9 +1,9 @@
 // An exchange in `stream`: the messages of a level flow together, each link with its part of the bytes, as fast as the
 // busiest of links, proxies and copiers lets them. Beside others it has a part of a link for each message at a time.
 //
-//   delay = the flight of the last byte + the copies of the first chunks, which no flight overlaps, since a rank's
-//           kernel works on all its messages at once + the proxy's work on the first message of each peer, since its
-//           NICs run short of messages until then + the copy of the last chunk out of the receiver's buffer
+//   delay = the copies of the first chunks, which no flight overlaps, since a rank's kernel works on all its messages at
+//           once + the proxy's work on the first message of each peer, since its NICs run short of messages until then
+//   tail  = the flight of the last byte + the copy of the last chunk out of the receiver's buffer
 //
 // By hand: 2 domains of 8 GPUs with 50 GB/s of NIC each, 8 GiB a rank: each rank sends 8/16 of it to the other domain,
 // 4 GiB / 50 GB/s = 86 ms, and 7/16 over NVLink, which is over long before.
@@ -73,7 +73,8 @@ struct Level {
         flow.rate_limit = flow.work / slowest;
         if (const double together = parts.largest(); together > 0) flow.share = together;
         const double first = std::max(first_copy, first_copies.largest());
-        flow.delay = latency + from_seconds(first + first_posts.largest() + last_copy);
+        flow.tail = latency + from_seconds(last_copy);
+        flow.delay = latency + from_seconds(first + first_posts.largest() + last_copy) - flow.tail;
         return flow;
     }
 };

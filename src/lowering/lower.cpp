@@ -282,7 +282,8 @@ void Lowering::exchange_stream(const Group& group, const Schedule& schedule, Flo
                          .rate_limit = flow.rate_limit,
                          .share = flow.share,
                          .uses = map_.uses(flow.uses, copies_),
-                         .tail = {}});
+                         .tail = flow.tail,
+                         .pace = {.tail = flow.tail}});
     }
 }
 
