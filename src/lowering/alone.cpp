@@ -196,10 +196,10 @@ std::vector<SoloRun> runs_alone(const Topology& topology, const Schedule& schedu
         return among_in_step ? solo_runs(schedule, among_others(placed, count))
                              : runs_together(schedule, alike, count);
     };
-    const std::vector<SoloRun> two = among(2), four = among(4);
+    const std::vector<SoloRun> two = among(2), eight = among(8);
     for (std::size_t c = 0; c < placed.size(); ++c) {
         runs[c].among_two = two[c].makespan;
-        runs[c].among_four = four[c].makespan;
+        runs[c].among_eight = eight[c].makespan;
     }
     return runs;
 }

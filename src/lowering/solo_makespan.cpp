@@ -65,7 +65,7 @@ SoloRun work_of(const Schedule& schedule, const Channel& channel, const ChannelO
             .own_busiest = busiest(schedule, channel, order, period, own_limit),
             .links = busiest(schedule, channel, order, period, links_share),
             .among_two = {},
-            .among_four = {}};
+            .among_eight = {}};
 }
 
 void end_with(SoloRun& run, SimTime end, SimTime latency) {

@@ -24,7 +24,7 @@ struct SoloRun {
     double own_busiest{};  // the same if links were no limit
     double links{};        // seconds that the busiest of its links works, with all channels of the operation on it
     // The makespan when so many as the operation, in step with it, share its links; 0: not asked for.
-    SimTime among_two, among_four;
+    SimTime among_two, among_eight;
 };
 
 // Without the makespan and its last latency.

@@ -12,15 +12,15 @@ namespace {
 
 constexpr SimTime us(double n) { return {static_cast<std::int64_t>(n * 1e9)}; }
 
-// Of a run that takes so many microseconds alone, beside one like it, and beside three.
-CrowdedPace pace(double alone, double two, double four, double links, double busiest) {
+// Of a run that takes so many microseconds alone, beside one like it, and beside seven.
+CrowdedPace pace(double alone, double two, double eight, double links, double busiest) {
     return crowded_pace({.makespan = us(alone),
                          .last_latency = {},
                          .busiest = busiest * 1e-6,
                          .own_busiest = busiest * 1e-6,
                          .links = links * 1e-6,
                          .among_two = us(two),
-                         .among_four = us(four)});
+                         .among_eight = us(eight)});
 }
 
 // What a stream takes when it gets one part in `among` of its links.
@@ -30,24 +30,24 @@ double ends_us(const CrowdedPace& pace, double links, double among) {
 
 }  // namespace
 
-TEST_CASE("a stream ends when its channel does: alone, beside one and beside three like it") {
-    // 10 us of work on its links. From two parts to four it takes 20 us more: no more than its bytes. 72 - 4 x 10 = 32 us
-    // of fill, 18 for the bytes when it is alone.
-    const CrowdedPace slack = pace(50, 52, 72, 10, 12);
+TEST_CASE("a stream ends when its channel does: alone, beside one and beside seven like it") {
+    // 10 us of work on its links. From two parts to eight it takes 60 us more: no more than its bytes. 112 - 8 x 10 = 32
+    // us of fill, 18 for the bytes when it is alone.
+    const CrowdedPace slack = pace(50, 52, 112, 10, 12);
     CHECK(slack.more == Approx(1));
     CHECK(slack.delay == us(16));
     CHECK(slack.span == us(18));
     CHECK(slack.tail == us(16));
     CHECK(ends_us(slack, 10, 1) == Approx(50));
     CHECK(ends_us(slack, 10, 2) == Approx(52));
-    CHECK(ends_us(slack, 10, 4) == Approx(72));
+    CHECK(ends_us(slack, 10, 8) == Approx(112));
 
-    // A chain: from two parts to four 60 us more, three times its bytes; 140 - 4 x 30 = 20 us of fill.
-    const CrowdedPace chain = pace(50, 80, 140, 10, 12);
+    // A chain: from two parts to eight 180 us more, three times its bytes; 260 - 8 x 30 = 20 us of fill.
+    const CrowdedPace chain = pace(50, 80, 260, 10, 12);
     CHECK(chain.more == Approx(3));
     CHECK(chain.delay == us(10));
     CHECK(chain.span == us(30));
-    for (const double among : {1, 2, 4}) CHECK(ends_us(chain, 10, among) == Approx(20 + 30 * among));
+    for (const double among : {1, 2, 8}) CHECK(ends_us(chain, 10, among) == Approx(20 + 30 * among));
 }
 
 TEST_CASE("a stream keeps its makespan alone and has room on its links for what it takes") {
@@ -56,8 +56,8 @@ TEST_CASE("a stream keeps its makespan alone and has room on its links for what 
     for (int i = 0; i < 1000; ++i) {
         const double links = some(random), busiest = links + some(random) / 10;
         const double alone = busiest + some(random), two = std::max(2 * links, alone + some(random));
-        const double four = std::max(4 * links, two + some(random));  // convex or not
-        const CrowdedPace made = pace(alone, two, four, links, busiest);
+        const double eight = std::max(8 * links, two + some(random));  // convex or not
+        const CrowdedPace made = pace(alone, two, eight, links, busiest);
         CHECK(made.delay + made.span + made.tail == us(alone));
         CHECK(made.delay >= SimTime{});
         CHECK(made.more >= 1);
