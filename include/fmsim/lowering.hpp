@@ -142,9 +142,9 @@ Lowered lower_folded(const Topology& topology, std::span<const Step> steps, cons
 
 // What is no transfer (launches, hosts, computing) at these costs. at_cost() does the rest.
 void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors& factors);
-// What the delay of each activity, its pace alone and its tail are spent on, in `stream`: from running each kind of step at costs
-// that differ by 1e-4 to both sides. `classes`: of a folded run, else null. `topology` and `lowered` are at cost already,
-// `factors` says which.
+// What the delay of each activity, its pace alone and its tail are spent on, in `stream`: from running each kind of
+// step at costs that differ by 1e-4 to both sides. `classes`: of a folded run, else null. `topology` and `lowered` are
+// at cost already, `factors` says which.
 struct ActivityCauses {
     std::vector<CauseSeconds> delay, pace, tail;
     std::vector<CauseSeconds> more;  // of the work: by what part it grows

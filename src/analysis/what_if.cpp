@@ -39,7 +39,7 @@ std::map<LinkId, double> bytes_over_links(const Topology& topology, const Predic
     for (std::uint32_t i = 0; i < system.activities(); ++i)
         for (const auto& [resource, weight] : system.uses.of(i)) {
             const ResourceId shown = stands_for.empty() ? resource : stands_for[resource.value];
-            if (shown.value < topology.links.size()) 
+            if (shown.value < topology.links.size())
                 bytes[LinkId{shown.value}] += weight * prediction.lowered.moves(ActivityId{i});
         }
     return bytes;

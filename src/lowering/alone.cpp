@@ -163,9 +163,8 @@ bool keeps_step(const Schedule& schedule, const std::vector<ChannelOnLinks>& pla
 // chain meet on NVLink once their share of it is less than their SM copies.
 bool keeps_step_among_others(const Schedule& schedule) {
     return schedule.one_lane_a_rank ||
-           std::all_of(schedule.channels.begin(), schedule.channels.end(), [](const Channel& channel) {
-               return std::holds_alternative<RingSteps>(channel.steps);
-           });
+           std::all_of(schedule.channels.begin(), schedule.channels.end(),
+                       [](const Channel& channel) { return std::holds_alternative<RingSteps>(channel.steps); });
 }
 
 // The hops on a NIC are at one place of their channels and fly together, so each has one part of `among`. Those on an
@@ -193,8 +192,7 @@ std::vector<SoloRun> runs_alone(const Topology& topology, const Schedule& schedu
     }
     if (!shared) return runs;
     const auto among = [&](double count) {
-        return among_in_step ? solo_runs(schedule, among_others(placed, count))
-                             : runs_together(schedule, alike, count);
+        return among_in_step ? solo_runs(schedule, among_others(placed, count)) : runs_together(schedule, alike, count);
     };
     const std::vector<SoloRun> two = among(2), eight = among(8);
     for (std::size_t c = 0; c < placed.size(); ++c) {

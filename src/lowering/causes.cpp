@@ -1,9 +1,9 @@
 // What time is spent on, and the same machine at other costs.
 //
-// A stream takes what its pipeline takes alone: a delay, its pace, and where others may share its links a tail. All grow
-// with latencies and with bytes / rates, and twice as fast when all are twice as dear, so what a cause has in them is
-// how they grow with its cost. That is read off by making each cause 1e-4 dearer and cheaper. Where both sides do not
-// agree (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
+// A stream takes what its pipeline takes alone: a delay, its pace, and where others may share its links a tail. All
+// grow with latencies and with bytes / rates, and twice as fast when all are twice as dear, so what a cause has in them
+// is how they grow with its cost. That is read off by making each cause 1e-4 dearer and cheaper. Where both sides do
+// not agree (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
 //
 // By hand: a ring of two at 1 byte/ns, 5 ns a hop, two steps of one byte: it takes 12 ns, of which 5 are its delay and
 // 7 its pace. 1 % more latency makes them 5.05 and 7.05: the latency of hops has 5 of the pace, the links have 2.

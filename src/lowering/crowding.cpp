@@ -1,14 +1,14 @@
 // How a channel slows down when others share its links, in the terms of a stream.
 //
-// Let T(u) be its makespan when each of its transfers gets one part in u of its links. Its chunks wait for each other, so
-// T is convex: flat while latencies and SMs hold it back, a straight line in the end. A stream takes
+// Let T(u) be its makespan when each of its transfers gets one part in u of its links. Its chunks wait for each other,
+// so T is convex: flat while latencies and SMs hold it back, a straight line in the end. A stream takes
 //
 //   fill + max(span, more x u x busy)     fill: the transit of chunks through the pipeline, in which its links are
 //                                         not full; busy: seconds that its bytes need of the busiest link
 //
 // span is what T(1) leaves: alone it ends exactly then. `more` and fill are those of the line through T(2) and T(8), so
-// it is right there too. A chain on whose links each chunk is sent on only when it is whole has more than 1: its transit
-// takes longer on slower links as well. Never less than 1: all bytes go over the links.
+// it is right there too. A chain on whose links each chunk is sent on only when it is whole has more than 1: its
+// transit takes longer on slower links as well. Never less than 1: all bytes go over the links.
 //
 // Half of the fill lies before the bytes and half after them: the first hops of a pipeline begin at once, the last
 // ones end last.

@@ -1,7 +1,8 @@
 // An exchange in `stream`: the messages of a level flow together, each link with its part of the bytes, as fast as the
 // busiest of links, proxies and copiers lets them. Beside others it has a part of a link for each message at a time.
 //
-//   delay = the copies of the first chunks, which no flight overlaps, since a rank's kernel works on all its messages at
+//   delay = the copies of the first chunks, which no flight overlaps, since a rank's kernel works on all its messages
+//   at
 //           once + the proxy's work on the first message of each peer, since its NICs run short of messages until then
 //   tail  = the flight of the last byte + the copy of the last chunk out of the receiver's buffer
 //

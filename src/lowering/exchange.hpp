@@ -47,8 +47,8 @@ struct LevelFlow {
     std::vector<Use> uses;
     double rate_limit{};
     double share = 1;  // transfers at once on that link, each of which has its part of it
-    SimTime delay;  // before the bytes
-    SimTime tail;   // after them
+    SimTime delay;     // before the bytes
+    SimTime tail;      // after them
 };
 std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule);
 

@@ -135,13 +135,12 @@ const Lowering::Flows& Lowering::flows_of(const Step& step) {
 
 void Lowering::add_flows(const Flows& flows) {
     for (const Flow& flow : flows) {
-        const ActivityId made =
-            add({.delay = flow.delay,
-                 .work = flow.work,
-                 .share = flow.share,
-                 .rate_limit = flow.rate_limit,
-                 .uses = flow.uses},
-                flow.channel, 0);
+        const ActivityId made = add({.delay = flow.delay,
+                                     .work = flow.work,
+                                     .share = flow.share,
+                                     .rate_limit = flow.rate_limit,
+                                     .uses = flow.uses},
+                                    flow.channel, 0);
         if (fidelity_ == Fidelity::stream) lowered_.pace[made] = flow.pace;
         builder_.order(span_.launch, made);
         ends_.push_back({made, flow.tail});

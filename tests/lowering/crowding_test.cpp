@@ -31,8 +31,8 @@ double ends_us(const CrowdedPace& pace, double links, double among) {
 }  // namespace
 
 TEST_CASE("a stream ends when its channel does: alone, beside one and beside seven like it") {
-    // 10 us of work on its links. From two parts to eight it takes 60 us more: no more than its bytes. 112 - 8 x 10 = 32
-    // us of fill, 18 for the bytes when it is alone.
+    // 10 us of work on its links. From two parts to eight it takes 60 us more: no more than its bytes. 112 - 8 x 10 =
+    // 32 us of fill, 18 for the bytes when it is alone.
     const CrowdedPace slack = pace(50, 52, 112, 10, 12);
     CHECK(slack.more == Approx(1));
     CHECK(slack.delay == us(16));
@@ -95,8 +95,7 @@ TEST_CASE("operations may overlap unless each waits for the one before") {
     }
     CHECK(rows > 100);
     CHECK(rows < 1900);
-    const Step several{
-        .after = {}, .not_before = {}, .takes = {}, .schedule = &moving, .group = nullptr, .copies = 2};
+    const Step several{.after = {}, .not_before = {}, .takes = {}, .schedule = &moving, .group = nullptr, .copies = 2};
     CHECK(may_overlap(std::span(&several, 1)));
 }
 

@@ -100,10 +100,10 @@ TEST_CASE("a message beside a collective ends near its chunks") {
 TEST_CASE("operations of unequal sizes at once end near their chunks") {
     const Topology net = machine("p5en.48xlarge:4");
     const auto [first, second] = GENERATE(table<Asked, Asked>({{{all_reduce, 1}, {all_gather, 256}},
-                                                             {{all_reduce, 16}, {all_gather, 256}},
-                                                             {{broadcast, 16}, {all_reduce, 256}},
-                                                             {{all_reduce, 4}, {all_to_all, 64}},
-                                                             {{all_reduce, 64}, {all_to_all, 16}}}));
+                                                               {{all_reduce, 16}, {all_gather, 256}},
+                                                               {{broadcast, 16}, {all_reduce, 256}},
+                                                               {{all_reduce, 4}, {all_to_all, 64}},
+                                                               {{all_reduce, 64}, {all_to_all, 16}}}));
     INFO(words(first) << " and " << words(second));
     CHECK(std::abs(off(net, first, second)) < 0.1);
 }
