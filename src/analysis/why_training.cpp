@@ -85,7 +85,6 @@ public:
     StepTree(const TrainingPlan& plan, const Trainer& trainer, Exchanges& exchanges, const StepPrediction& step,
              const std::vector<SourcedValue>& sources)
         : plan_(plan),
-          trainer_(trainer),
           exchanges_(exchanges),
           step_(step),
           sources_(sources),
@@ -200,7 +199,6 @@ private:
     }
 
     const TrainingPlan& plan_;
-    const Trainer& trainer_;
     Exchanges& exchanges_;
     const StepPrediction& step_;
     const std::vector<SourcedValue>& sources_;

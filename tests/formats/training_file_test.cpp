@@ -162,8 +162,8 @@ TEST_CASE("measured rows: a number of chunks in quotes is a number, words leave 
              "batch": {"global_batch": 8, "micro_batch": 1, "seq_len": 2048}, "precision": "BF16",
              "recompute": "none", "overlap": "none", "measured": {"step_time_s": 1.5}, "confidence": "high"}]})rows";
         std::vector<std::uint32_t> counts;
-        for (const TrainingPlan& plan : parse_measured_steps(text, "dir/source.json").front().plans)
-            counts.push_back(plan.chunks);
+        const std::vector<MeasuredStep> steps = parse_measured_steps(text, "dir/source.json");
+        for (const TrainingPlan& plan : steps.front().plans) counts.push_back(plan.chunks);
         return counts;
     };
     CHECK(chunks("4") == std::vector<std::uint32_t>{4});
