@@ -114,7 +114,22 @@ struct Pattern {
 
     std::uint32_t add(Transfer transfer, std::vector<std::uint32_t> needed, std::vector<std::uint32_t> blocks);
 };
-using Steps = std::variant<RingSteps, std::shared_ptr<const Pattern>>;
+// A pattern that all ranks do alike, each counted from itself. Hop h of rank r is hop r * hops + h of the channel.
+struct TurningSteps {
+    struct Need {
+        std::uint32_t transfer{};  // an earlier one
+        std::uint32_t ahead{};     // of the rank so far ahead of this one
+        auto operator<=>(const Need&) const = default;
+    };
+    std::uint32_t hops{};             // of a rank
+    std::vector<Transfer> transfers;  // of a rank, over its own hops; all ranks make one before any makes the next
+    Rows<Need> needs;                 // of a transfer
+    Rows<std::uint32_t> carries;      // of a transfer: blocks, counted from the sender's own
+};
+// The same drawn rank by rank over so many of them. Fewer than the group has stand for all where all are alike: who is
+// ahead is counted round them.
+Pattern turned(const TurningSteps& steps, std::uint32_t ranks);
+using Steps = std::variant<RingSteps, std::shared_ptr<const Pattern>, std::shared_ptr<const TurningSteps>>;
 
 struct Channel {
     std::vector<Hop> hops;
@@ -180,7 +195,7 @@ struct Schedule {
 };
 
 struct PlanRequest {
-    std::uint32_t ranks{};  // 0: the group's. More: the group is some of the parts of a ring over so many
+    std::uint32_t ranks{};  // 0: the group's. More: the group is some alike parts of one of so many (Ring, PAT)
     Bytes size;
     Protocol protocol{};
     std::uint32_t channels{};  // to split over

@@ -28,6 +28,7 @@ struct PredictOptions {
     bool fold = true;    // what behaves alike is simulated once (docs/models/folding.md)
     double stretch = 1;  // of all bytes: a check of how much a prediction moves when they hardly do
     std::shared_ptr<const std::vector<Dispatcher>> dispatchers{};  // for calls of experts; null: there are none
+    double coalesce = 0;  // what has at most this part of its work left ends with what ends: engine.hpp's run()
 };
 
 // How much a folded run had to do, and what told the classes apart.

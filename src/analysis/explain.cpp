@@ -5,6 +5,8 @@
 // idle more than half of the call: then latencies bound the call.
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "fmsim/analysis.hpp"
 
@@ -12,8 +14,19 @@ namespace fmsim {
 namespace {
 
 struct StageWork {
-    SimTime working;
-    std::map<ResourceId, SimTime> held;  // by what; kOwnLimit for its own limit
+    SimTime working;                                 // while anything flows
+    std::map<ResourceId, SimTime> held;              // by what; kOwnLimit for its own limit
+    std::vector<std::pair<SimTime, SimTime>> flows;  // from when to when
+
+    // The chunks of a hop come one after another, the messages of an exchange beside each other.
+    void add_up() {
+        if (!std::is_sorted(flows.begin(), flows.end())) std::sort(flows.begin(), flows.end());
+        SimTime until{};
+        for (const auto& [from, to] : flows) {
+            if (to > until) working = working + to - std::max(from, until);
+            until = std::max(until, to);
+        }
+    }
 };
 
 // Of each call, of each (channel, stage).
@@ -37,10 +50,12 @@ Stages stages_of(const Prediction& prediction) {
                 by = pace.held_by;
                 flowed = from_seconds(seconds(flowed) * (seconds(pace.working) / seconds(pace.alone)));
             }
-        stage.working = stage.working + flowed;
+        stage.flows.emplace_back(timeline.flowing[activity], timeline.flowing[activity] + flowed);
         SimTime& held = stage.held[by];
         held = held + flowed;
     }
+    for (auto& of_call : stages)
+        for (auto& [place, stage] : of_call) stage.add_up();
     return stages;
 }
 

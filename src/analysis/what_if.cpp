@@ -33,15 +33,17 @@ bool communicates(const Prediction& prediction) {
 }  // namespace
 
 std::map<LinkId, double> bytes_over_links(const Topology& topology, const Prediction& prediction) {
-    std::map<LinkId, double> bytes;
     const System& system = prediction.lowered.system;
     const auto& stands_for = prediction.lowered.stands_for;
+    std::vector<double> carried(system.capacity.size());  // by each resource
     for (std::uint32_t i = 0; i < system.activities(); ++i)
-        for (const auto& [resource, weight] : system.uses.of(i)) {
-            const ResourceId shown = stands_for.empty() ? resource : stands_for[resource.value];
-            if (shown.value < topology.links.size())
-                bytes[LinkId{shown.value}] += weight * prediction.lowered.moves(ActivityId{i});
-        }
+        for (const auto& [resource, weight] : system.uses.of(i))
+            carried[resource.value] += weight * prediction.lowered.moves(ActivityId{i});
+    std::map<LinkId, double> bytes;
+    for (std::uint32_t r = 0; r < carried.size(); ++r) {
+        const ResourceId shown = stands_for.empty() ? ResourceId{r} : stands_for[r];
+        if (carried[r] > 0 && shown.value < topology.links.size()) bytes[LinkId{shown.value}] += carried[r];
+    }
     return bytes;
 }
 

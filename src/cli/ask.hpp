@@ -45,6 +45,7 @@ struct FileQuestion {
     std::string text;
     std::string file;
     bool fold = true;
+    double coalesce = 0;
 };
 Answer ask_file(const FileQuestion& question, const ScenarioOptions& options);
 Answer ask_training(const FileQuestion& question, const ScenarioOptions& options);

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include <fmt/format.h>
+
 #include "fmsim/analysis.hpp"
 #include "training.hpp"
 
@@ -31,6 +33,13 @@ void add_named(Scenario& scenario, const Workload& work, const std::string& file
                 }
 }
 
+// What ends that came together have cost: what the resource that was spared most would have needed more. Short, since
+// texts cut long warnings.
+std::string coalesced(double part, const Prediction& prediction) {
+    return fmt::format("--coalesce {}: {} of {} ends came early, left out {:.3g} us", part, prediction.timeline.early,
+                       prediction.lowered.system.activities(), prediction.timeline.left_out * 1e6);
+}
+
 }  // namespace
 
 FileScenario scenario_of(const FileQuestion& question, const ScenarioOptions& options) {
@@ -41,6 +50,8 @@ FileScenario scenario_of(const FileQuestion& question, const ScenarioOptions& op
     for (const Job& job : made.work.jobs)
         made.placements.push_back(placement_of(made.scenario.topology, placed(words, job)));
     made.scenario.predict.fold = question.fold;
+    made.scenario.predict.coalesce = question.coalesce;
+    if (question.coalesce > 0) made.scenario.words += fmt::format("coalesce {}\n", question.coalesce);
     return made;
 }
 
@@ -80,6 +91,7 @@ Answer ask_file(const FileQuestion& question, const ScenarioOptions& options) {
         report.operations.push_back(report_call(prediction->calls[i], findings.calls[i]));
     report.provenance = provenance(scenario, question.text, report.operations);
     report.provenance.warnings = warnings_of(scenario.topology, all);
+    if (question.coalesce > 0) report.provenance.warnings.push_back(coalesced(question.coalesce, *prediction));
     return {.outcome = outcome_of(report),
             .cluster = scenario.topology.cluster,
             .sweep = {},

@@ -91,7 +91,9 @@ int run_collective(const Options& options) {
     const SweepQuestion question{collective, sizes, root_of(options, collective), measurements, measured_text};
     const Ask ask = [&](const ScenarioOptions& words) { return ask_sweep(question, words); };
     if (!options.scenario.what_if.empty()) return compare_what_if(ask, options.scenario, options.output);
-    emit(options.output, ask(options.scenario).text(options.output.format));
+    ScenarioOptions words = options.scenario;
+    words.traced = options.output.format == Format::json;
+    emit(options.output, ask(words).text(options.output.format));
     return kGood;
 }
 

@@ -16,6 +16,7 @@ struct Options {
     bool no_memo = false;
     bool print_folding = false;
     bool check = false;
+    double coalesce = 0;
     Output output;
 };
 
@@ -51,15 +52,24 @@ int print_scenario(const Options& options, const std::string& text) {
 }
 
 int run_workload(const Options& options) {
-    const FileQuestion question{read_file(options.workload), options.workload, !options.no_fold};
+    const FileQuestion question{read_file(options.workload), options.workload, !options.no_fold, options.coalesce};
     if (is_training_plans(question.text))
         return run_training_plans(question.text, options.workload, options.scenario, !options.no_memo, options.output);
     const bool training = training_plan(question.text, options.workload).has_value();
+    if (training && options.coalesce > 0)
+        throw InputError(
+            {{.file = "--coalesce",
+              .line = 0,
+              .pointer = "",
+              .expected = "expected a workload file: the collectives of a training plan have no unequal ends",
+              .found = ""}});
     if (options.print_scenario && !training) return print_scenario(options, question.text);
     if ((options.print_folding || options.check) && !training) return report_folding(options, question);
     const Ask ask = [&](const ScenarioOptions& words) { return ask_file(question, words); };
     if (!options.scenario.what_if.empty()) return compare_what_if(ask, options.scenario, options.output);
-    emit(options.output, ask(options.scenario).text(options.output.format));
+    ScenarioOptions words = options.scenario;
+    words.traced = options.output.format == Format::json;
+    emit(options.output, ask(words).text(options.output.format));
     return kGood;
 }
 
@@ -76,6 +86,13 @@ void add_run(CLI::App& program, Action& action) {
     command.add_flag("--no-fold", options->no_fold, "simulate every rank, also those that behave alike");
     command.add_flag("--no-memo", options->no_memo,
                      "of many training plans: find the times of collectives anew for each plan");
+    command
+        .add_option(
+            "--coalesce", options->coalesce,
+            "let what has at most this part of its work left, such as 0.001, end with what ends: faster where "
+            "many messages of unequal sizes end one by one; a warning says what was left out (default 0: exact)")
+        ->check(CLI::Range(0.0, 0.5))
+        ->option_text("PART");
     command.add_flag("--print-folding", options->print_folding,
                      "show which ranks and domains behave alike, and what tells the others apart");
     command.add_flag("--check", options->check,

@@ -209,7 +209,7 @@ Scenario make_scenario(const ScenarioOptions& options, const Environment& enviro
     Scenario scenario{.topology = build_topology(cluster_of(options)),
                       .nccl = catalogue.nccl(),
                       .predict = {},
-                      .constants_hash = catalogue.hash(),
+                      .constants_hash = options.traced ? catalogue.hash() : "",
                       .words = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", options.cluster,
                                            options.fidelity.empty() ? "stream" : options.fidelity, options.algorithm,
                                            options.protocol, options.most_channels, options.gpus, options.per_domain,

@@ -31,6 +31,7 @@ struct ScenarioOptions {
     std::vector<std::string> variables;  // of NCCL: NAME=VALUE
     std::vector<std::string> what_if;    // as the command line has them
     std::vector<Change> changes;         // of the cluster, in force
+    bool traced = true;                  // the answer says which constants it rests on: all are read for their hash
     std::shared_ptr<const Catalogue> catalogue = std::make_shared<Catalogue>(Catalogue::shipped());
 };
 // A workload file may bring the cluster along; then --cluster is not required.

@@ -105,4 +105,21 @@ std::uint32_t Pattern::add(Transfer transfer, std::vector<std::uint32_t> needed,
     return static_cast<std::uint32_t>(transfers.size() - 1);
 }
 
+Pattern turned(const TurningSteps& steps, std::uint32_t ranks) {
+    Pattern all;
+    for (std::uint32_t t = 0; t < steps.transfers.size(); ++t)
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+            Transfer transfer = steps.transfers[t];
+            transfer.hop += rank * steps.hops;
+            std::vector<std::uint32_t> needs, blocks;
+            for (const auto& [before, ahead] : steps.needs.of(t))
+                needs.push_back(before * ranks + (rank + ahead) % ranks);
+            std::sort(needs.begin(), needs.end());
+            needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+            for (const std::uint32_t ahead : steps.carries.of(t)) blocks.push_back((rank + ahead) % ranks);
+            all.add(transfer, std::move(needs), std::move(blocks));
+        }
+    return all;
+}
+
 }  // namespace fmsim

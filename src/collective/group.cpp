@@ -82,7 +82,16 @@ Group group_of(const Placement& placement) {
 
 GroupRings rings_of(const Topology& topology, const Group& group) {
     GroupRings rings;
+    const auto alike = [&](const Group::Part& a, const Group::Part& b) {
+        return &topology.type_of(a.domain) == &topology.type_of(b.domain) &&
+               std::equal(a.positions.begin(), a.positions.end(), b.positions.begin(), b.positions.end(),
+                          [&](std::uint32_t x, std::uint32_t y) { return group.places[x].gpu == group.places[y].gpu; });
+    };
     for (const Group::Part& part : group.parts) {
+        if (&part != &group.parts.front() && alike(part, *(&part - 1))) {  // mostly
+            rings.of_part.push_back(rings.of_part.back());
+            continue;
+        }
         const DomainType& type = topology.type_of(part.domain);
         const bool alone = group.parts.size() == 1;
         if (part.positions.size() == type.gpus()) {

@@ -9,6 +9,8 @@
 // a buffer step holds, so a small gather has log2(R) messages a rank; large ones travel alone, R - 1 a rank. A scatter
 // is a gather run backwards. Source: NCCL 2.30 (device/all_gather.h, collectives.h: PatAGAlgorithm). Left out: the
 // order in which NCCL's look-ahead takes the messages of several dimensions.
+//
+// Every rank does the same, counted from itself: the steps are those of one rank (TurningSteps), R - 1 at most.
 #include "pat.hpp"
 
 #include <algorithm>
@@ -27,11 +29,13 @@ struct PatMessage {
     Ids ahead;
 };
 
+std::uint32_t dimensions_of(std::uint32_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
+
 // NCCL deals the blocks of a dimension out to its messages in turn, counted as if the ranks were a power of two.
 std::vector<PatMessage> messages_of(std::uint32_t ranks, std::uint32_t together) {
     std::vector<PatMessage> messages;
     const std::uint32_t full = std::bit_ceil(ranks);
-    for (auto i = static_cast<std::uint32_t>(std::bit_width(ranks - 1)); i-- > 0;) {
+    for (std::uint32_t i = dimensions_of(ranks); i-- > 0;) {
         const std::uint32_t step = 1u << i;
         const std::uint32_t blocks = full / (2 * step);
         const std::uint32_t count = (blocks + together - 1) / together;
@@ -46,53 +50,46 @@ std::vector<PatMessage> messages_of(std::uint32_t ranks, std::uint32_t together)
     return messages;
 }
 
-// Transfers that have brought a block to a rank.
-class Arrivals {
-public:
-    explicit Arrivals(std::uint32_t ranks) : ranks_(ranks), of_(std::size_t{ranks} * ranks) {}
-    Ids& of(std::uint32_t rank, std::uint32_t block) { return of_[std::size_t{rank} * ranks_ + block]; }
-    Ids of_all(std::uint32_t rank, const Ids& blocks) {
-        Ids all;
-        for (const std::uint32_t block : blocks) all.insert(all.end(), of(rank, block).begin(), of(rank, block).end());
-        std::sort(all.begin(), all.end());
-        all.erase(std::unique(all.begin(), all.end()), all.end());
-        return all;
-    }
-
-private:
-    std::size_t ranks_;
-    std::vector<Ids> of_;
-};
-
-Pattern pattern_of(std::uint32_t ranks, std::uint32_t together, bool scatters) {
+// Every rank does the same, so one rank's messages are all there is to find. A gather's sender has blocks ahead of it
+// and moves them one step further ahead of the receiver, a scatter's the other way round.
+std::shared_ptr<const TurningSteps> steps_of(std::uint32_t ranks, std::uint32_t together, bool scatters) {
     std::vector<PatMessage> messages = messages_of(ranks, together);
     if (scatters) std::reverse(messages.begin(), messages.end());
-    Pattern pattern;
-    Arrivals arrivals(ranks);
-    for (const PatMessage& message : messages)
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {  // the sender of a gather, the receiver of a scatter
-            const std::uint32_t other = (rank + ranks - (1u << message.dimension) % ranks) % ranks;
-            Ids blocks;
-            for (const std::uint32_t ahead : message.ahead) blocks.push_back((rank + ahead) % ranks);
-            const std::uint32_t sender = scatters ? other : rank, receiver = scatters ? rank : other;
-            const std::uint32_t made = pattern.add({.hop = message.dimension * ranks + sender,
-                                                    .chunks = static_cast<double>(blocks.size()),
-                                                    .adds = scatters},
-                                                   arrivals.of_all(sender, blocks), blocks);
-            for (const std::uint32_t block : blocks) arrivals.of(receiver, block).push_back(made);
+    auto made = std::make_shared<TurningSteps>();
+    made->hops = dimensions_of(ranks);
+    std::vector<std::vector<TurningSteps::Need>> arrivals(ranks);  // of a rank, of a block so far ahead
+    for (const PatMessage& message : messages) {
+        const std::uint32_t step = 1u << message.dimension;
+        std::vector<TurningSteps::Need> needs;
+        Ids blocks;
+        for (const std::uint32_t ahead : message.ahead) {
+            blocks.push_back(scatters ? ahead + step : ahead);
+            needs.insert(needs.end(), arrivals[blocks.back()].begin(), arrivals[blocks.back()].end());
         }
-    return pattern;
+        std::sort(needs.begin(), needs.end());
+        needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+        const auto number = static_cast<std::uint32_t>(made->transfers.size());
+        for (const std::uint32_t ahead : message.ahead)
+            arrivals[scatters ? ahead : ahead + step].push_back({number, scatters ? ranks - step : step});
+        made->transfers.push_back(
+            {.hop = message.dimension, .chunks = static_cast<double>(blocks.size()), .adds = scatters});
+        made->needs.append(needs);
+        made->carries.append(blocks);
+    }
+    return made;
 }
 
-std::vector<Hop> hops_of(const Topology& topology, const Group& group, bool scatters) {
-    const auto ranks = static_cast<std::uint32_t>(group.places.size());
+// Where the group is some parts of a larger one, all alike, any other part can stand for the one at a hop's end.
+std::vector<Hop> hops_of(const Topology& topology, const Group& group, std::uint32_t ranks, bool scatters) {
+    const auto drawn = static_cast<std::uint32_t>(group.places.size());
     const auto nics = [&](std::uint32_t rank) {
         return topology.type_of(group.places[rank].domain).nic_group_of(group.places[rank].gpu);
     };
     std::vector<Hop> hops;
-    for (std::uint32_t step = 1; step < ranks; step *= 2)
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-            const std::uint32_t to = (rank + (scatters ? step : ranks - step)) % ranks;
+    for (std::uint32_t rank = 0; rank < drawn; ++rank)
+        for (std::uint32_t step = 1; step < ranks; step *= 2) {
+            const std::uint32_t by = drawn < ranks ? 1 : scatters ? step : ranks - step;
+            const std::uint32_t to = (rank + by) % drawn;
             hops.push_back(
                 {.from = rank, .to = to, .way = Way::network, .leave_group = nics(rank), .enter_group = nics(to)});
         }
@@ -107,19 +104,19 @@ std::uint32_t together(double block, double chunk, std::uint32_t ranks) {
 }
 
 Schedule plan_pat(Collective collective, const Topology& topology, const Group& group, const PlanRequest& request) {
-    const auto ranks = static_cast<std::uint32_t>(group.places.size());
+    const auto ranks = request.ranks > 0 ? request.ranks : static_cast<std::uint32_t>(group.places.size());
     const bool scatters = collective == Collective::reduce_scatter;
-    const std::vector<Hop> hops = hops_of(topology, group, scatters);
+    const std::vector<Hop> hops = hops_of(topology, group, ranks, scatters);
     Schedule schedule = begin_schedule(collective, "PAT", request);
     schedule.one_lane_a_rank = true;
     std::uint32_t known_together = 0;
-    std::shared_ptr<const Pattern> pattern;
+    std::shared_ptr<const TurningSteps> steps;
     for (const ChannelData& data : split_by_rank(request, ranks)) {
         std::vector<Loop> loops = loops_of(data.exact, request, {});
         const std::uint32_t count = together(loops.front().chunk, most_chunk(request, {}), ranks);
-        if (count != known_together) pattern = std::make_shared<const Pattern>(pattern_of(ranks, count, scatters));
+        if (count != known_together) steps = steps_of(ranks, count, scatters);
         known_together = count;
-        schedule.channels.push_back({.hops = hops, .steps = pattern, .bytes = data.bytes, .loops = std::move(loops)});
+        schedule.channels.push_back({.hops = hops, .steps = steps, .bytes = data.bytes, .loops = std::move(loops)});
     }
     return schedule;
 }

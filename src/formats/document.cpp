@@ -21,6 +21,10 @@ bool has_control_characters(std::string_view text) {
     return false;
 }
 
+bool may_say(std::string_view text, std::string_view letters) {
+    return text.find(letters) != std::string_view::npos || text.find("\\u") != std::string_view::npos;
+}
+
 Document::Document(std::string_view text, std::string file, const std::string& schema)
     : text_(text), file_(std::move(file)) {
     problems_ = outline_problems(text, file_);
@@ -50,7 +54,14 @@ void Document::fail() {
 }
 
 Document::Spot Document::Spot::operator[](const std::string& key) const {
-    return Spot(*document_, value_->at(key), pointer_ + (nlohmann::json::json_pointer() / key).to_string());
+    std::string pointer;
+    pointer.reserve(pointer_.size() + 1 + key.size());
+    pointer += pointer_;
+    if (key.find_first_of("~/") == std::string::npos)
+        (pointer += '/') += key;
+    else
+        pointer += (nlohmann::json::json_pointer() / key).to_string();  // escaped
+    return Spot(*document_, value_->at(key), std::move(pointer));
 }
 
 Document::Spot Document::Spot::operator[](std::size_t index) const {

@@ -67,6 +67,9 @@ private:
 // Whether a terminal would obey it.
 bool has_control_characters(std::string_view text);
 
+// Whether a JSON text can have a string of these letters (of words: no slash): as they are, or escaped. Without a parse.
+bool may_say(std::string_view text, std::string_view letters);
+
 // A value as a message shows it.
 std::string shown(const nlohmann::json& value);
 

@@ -159,6 +159,7 @@ void read_plan(TrainingPlan& plan, const Spot& root) {
 }  // namespace
 
 bool is_training(std::string_view text) {
+    if (!may_say(text, "training")) return false;
     const nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
     return value.is_object() && value.contains("kind") && value["kind"] == "training";
 }

@@ -20,6 +20,7 @@ Problem placed(Problem problem, const nlohmann::json& patch, std::size_t index) 
 }  // namespace
 
 bool is_training_plans(std::string_view text) {
+    if (!may_say(text, "training_plans")) return false;
     const nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
     return value.is_object() && value.contains("kind") && value["kind"] == "training_plans";
 }

@@ -30,6 +30,10 @@ bool same_pattern(const Pattern& a, const Pattern& b) {
 }
 
 bool same_steps(const Channel& a, const Channel& b) {
+    if (const auto* turning = std::get_if<std::shared_ptr<const TurningSteps>>(&a.steps)) {
+        const auto* other = std::get_if<std::shared_ptr<const TurningSteps>>(&b.steps);
+        return other != nullptr && *turning == *other;  // channels that are cut alike share theirs
+    }
     const auto* left = std::get_if<std::shared_ptr<const Pattern>>(&a.steps);
     const auto* right = std::get_if<std::shared_ptr<const Pattern>>(&b.steps);
     if (left == nullptr || right == nullptr) return left == right;
@@ -39,10 +43,8 @@ bool same_steps(const Channel& a, const Channel& b) {
 // Shares are sums over the links of a hop, in another order on another rail: the same but for rounding.
 bool nearly_alike(const HopOnLinks& a, const HopOnLinks& b) {
     constexpr double kRounding = 1e-12;
-    HopOnLinks same = a;
-    if (std::abs(a.links_share - b.links_share) <= kRounding * std::abs(b.links_share))
-        same.links_share = b.links_share;
-    return cost_alike(same, b);
+    return alike_but_for_share(a, b) && (a.links_share == b.links_share || std::abs(a.links_share - b.links_share) <=
+                                                                               kRounding * std::abs(b.links_share));
 }
 
 // Each channel by its own recurrence. They come in few kinds: each kind is solved once.

@@ -12,6 +12,7 @@
 #include <map>
 #include <tuple>
 
+#include "apart.hpp"
 #include "fmsim/lowering.hpp"
 #include "gpu_parts.hpp"
 #include "overlap.hpp"
@@ -119,9 +120,7 @@ public:
 private:
     static StepKind kind_of(const Step& step) { return {step.schedule, step.group, step.copies * step.part_repeats}; }
 
-    Lowered lowered_at(const Topology& topology) const {
-        return lower_for(topology, kinds_, classes_, Fidelity::stream, shared_);
-    }
+    Lowered lowered_at(const Topology& topology) const { return lower_apart(topology, kinds_, classes_, shared_); }
     void find() {
         const Lowered middle = lowered_at(topology_);
         std::vector<Of> of(middle.origin.size());

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "gpu_parts.hpp"
 #include "hop_costs.hpp"
@@ -45,24 +47,35 @@ struct Level {
     double last_copy{};         // of the receiver, out of its buffer
     SimTime latency;
 
-    void add(const MessageOnLinks& message) {
-        for (const auto& [link, share] : message.route) {
-            bytes.add({link.value}, share * message.bytes);
-            parts.add({link.value}, share * message.parts);
-        }
+    // So many like it, of which each link has its part of all.
+    void add(const MessageOnLinks& message, double times) {
+        add_bytes(message, times);
         if (message.leaves_domain) {
-            seconds.add(message.proxy, message.messages * message.message_seconds);
-            first_posts.add(message.proxy, message.message_seconds);
+            seconds.add(message.proxy, times * message.messages * message.message_seconds);
+            first_posts.add(message.proxy, times * message.message_seconds);
         }
-        seconds.add(message.copier, message.bytes * message.copier_seconds);
+        seconds.add(message.copier, times * message.bytes * message.copier_seconds);
         slowest = std::max(slowest, message.bytes / (message.parts * message.copy_limit));
         last_copy = std::max(last_copy, message.last_copy_seconds);
         if (message.leaves_domain) {
             const double piece = message.bytes / message.messages;
-            first_copies.add(message.copier, message.parts * piece * message.copier_seconds);
+            first_copies.add(message.copier, times * message.parts * piece * message.copier_seconds);
             first_copy = std::max(first_copy, piece / message.copy_limit);
         }
         latency = std::max(latency, message.latency);
+    }
+    void add_bytes(const MessageOnLinks& message, double times) {
+        for (const auto& [link, share] : message.route) {
+            bytes.add({link.value}, times * share * message.bytes);
+            parts.add({link.value}, times * share * message.parts);
+        }
+    }
+    // Of what is not summed.
+    void take_most(const Level& other) {
+        slowest = std::max(slowest, other.slowest);
+        first_copy = std::max(first_copy, other.first_copy);
+        last_copy = std::max(last_copy, other.last_copy);
+        latency = std::max(latency, other.latency);
     }
     LevelFlow flow() const {
         LevelFlow flow;
@@ -133,18 +146,146 @@ void add_kept(const Topology& topology, const Group& group, const Exchange& exch
 
 }  // namespace
 
-std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule) {
-    std::vector<Level> levels(kLevels);
-    const Exchange& exchange = *schedule.exchange;
-    each_message(exchange, static_cast<std::uint32_t>(group.places.size()), [&](const Message& message) {
-        if (message.from == message.to || message.bytes <= 0) return;
-        const MessageOnLinks placed = place(topology, group, schedule, message);
-        levels[placed.level].add(placed);
-    });
+namespace {
+
+using Levels = std::vector<Level>;
+
+std::vector<LevelFlow> flows_of(const Topology& topology, const Group& group, const Exchange& exchange, Levels levels) {
     add_kept(topology, group, exchange, levels.front());
     std::vector<LevelFlow> flows;
     for (const Level& level : levels) flows.push_back(level.flow());
     return flows;
+}
+
+// Parts that do the same in an exchange of equal messages: the same GPUs of domains of one type, none of them broken.
+struct PartKind {
+    std::vector<std::uint32_t> parts;
+};
+std::vector<PartKind> kinds_of(const Topology& topology, const Group& group) {
+    std::set<std::uint32_t> broken;  // domains
+    for (const Fault& fault : topology.cluster.faults)
+        if (fault.kind != DeviceKind::network_switch && fault.kind != DeviceKind::fabric)
+            broken.insert(topology.instances[InstanceId{fault.instance}].domain.value);
+    std::map<std::vector<std::uint32_t>, std::size_t> known;
+    std::vector<PartKind> kinds;
+    for (std::uint32_t p = 0; p < group.parts.size(); ++p) {
+        const Group::Part& part = group.parts[p];
+        std::vector<std::uint32_t> key{topology.instances[topology.first_instance[part.domain]].block};
+        for (const std::uint32_t position : part.positions) key.push_back(group.places[position].gpu);
+        if (broken.contains(part.domain.value)) key.insert(key.begin(), {0xffffffff, part.domain.value});
+        const auto [at, fresh] = known.try_emplace(std::move(key), kinds.size());
+        if (fresh) kinds.emplace_back();
+        kinds[at->second].parts.push_back(p);
+    }
+    return kinds;
+}
+
+// The messages of two parts, with what each of the two has of them, on ids that count from its domain's first.
+class EqualMessages {
+public:
+    EqualMessages(const Topology& topology, const Group& group, const Schedule& schedule)
+        : topology_(topology), group_(group), schedule_(schedule), kinds_(kinds_of(topology, group)) {
+        of_kind_.assign(kinds_.size(), Levels(kLevels));
+    }
+
+    Levels levels() {
+        for (std::size_t from = 0; from < kinds_.size(); ++from) {
+            add_pair(from, kinds_[from].parts[0], from, kinds_[from].parts[0]);
+            for (std::size_t to = 0; to < kinds_.size(); ++to) {
+                if (from == to && kinds_[to].parts.size() < 2) continue;
+                add_pair(from, kinds_[from].parts[0], to, kinds_[to].parts[from == to ? 1 : 0]);
+            }
+        }
+        Levels all(kLevels);
+        for (std::size_t k = 0; k < kinds_.size(); ++k)
+            for (std::uint32_t level = 0; level < kLevels; ++level) {
+                for (const std::uint32_t part : kinds_[k].parts) spread(of_kind_[k][level], part, all[level]);
+                all[level].take_most(of_kind_[k][level]);
+            }
+        return all;
+    }
+
+private:
+    // `other`: a part of its own kind, or the same part: the messages inside it.
+    void add_pair(std::size_t from_kind, std::uint32_t from, std::size_t to_kind, std::uint32_t to) {
+        const bool inside = from == to;
+        const auto others = [&](std::size_t kind) {
+            return inside ? 1 : static_cast<double>(kinds_[kind].parts.size()) - (from_kind == to_kind ? 1 : 0);
+        };
+        for (const std::uint32_t sender : group_.parts[from].positions)
+            for (const std::uint32_t receiver : group_.parts[to].positions) {
+                if (sender == receiver) continue;
+                const MessageOnLinks message =
+                    place(topology_, group_, schedule_, {sender, receiver, schedule_.exchange->each});
+                MessageOnLinks sent = message, received = message;
+                sent.route.clear();
+                received.route.clear();
+                for (const auto& [link, share] : message.route)
+                    (belongs(link, from) ? sent : received).route.push_back({link, share});
+                of_kind_[from_kind][message.level].add(relative(sent, from), others(to_kind));
+                if (inside) continue;
+                of_kind_[to_kind][message.level].add_bytes(relative(received, to), others(from_kind));
+            }
+    }
+    std::uint32_t first_link(std::uint32_t part) const {
+        return topology_.instances[topology_.first_instance[group_.parts[part].domain]].link;
+    }
+    std::uint32_t first_part(std::uint32_t part) const {
+        return resource_of(topology_, {group_.parts[part].domain, 0}, GpuPart::proxy).value;
+    }
+    bool belongs(LinkId link, std::uint32_t part) const {
+        const std::uint32_t domain = group_.parts[part].domain.value;
+        return link.value >= first_link(part) &&
+               (domain + 1 >= topology_.domains() ||
+                link.value < topology_.instances[topology_.first_instance[DomainId{domain + 1}]].link);
+    }
+    MessageOnLinks relative(MessageOnLinks message, std::uint32_t part) const {
+        for (auto& [link, share] : message.route) link.value -= first_link(part);
+        message.proxy.value -= first_part(part);
+        message.copier.value -= first_part(part);
+        return message;
+    }
+    void spread(const Level& level, std::uint32_t part, Level& all) const {
+        for (const auto& [resource, there] : level.bytes.in_order())
+            all.bytes.add({resource.value + first_link(part)}, there);
+        for (const auto& [resource, there] : level.parts.in_order())
+            all.parts.add({resource.value + first_link(part)}, there);
+        const std::uint32_t first = first_part(part);
+        for (const auto& [resource, there] : level.seconds.in_order()) all.seconds.add({resource.value + first}, there);
+        for (const auto& [resource, there] : level.first_copies.in_order())
+            all.first_copies.add({resource.value + first}, there);
+        for (const auto& [resource, there] : level.first_posts.in_order())
+            all.first_posts.add({resource.value + first}, there);
+    }
+
+    const Topology& topology_;
+    const Group& group_;
+    const Schedule& schedule_;
+    const std::vector<PartKind> kinds_;
+    std::vector<Levels> of_kind_;  // what a part of the kind has, counted from its domain's first link and GPU
+};
+
+}  // namespace
+
+std::vector<LevelFlow> level_flows_by_message(const Topology& topology, const Group& group, const Schedule& schedule) {
+    Levels levels(kLevels);
+    const Exchange& exchange = *schedule.exchange;
+    each_message(exchange, static_cast<std::uint32_t>(group.places.size()), [&](const Message& message) {
+        if (message.from == message.to || message.bytes <= 0) return;
+        const MessageOnLinks placed = place(topology, group, schedule, message);
+        levels[placed.level].add(placed, 1);
+    });
+    return flows_of(topology, group, exchange, std::move(levels));
+}
+
+// Equal messages between domains that only a fabric joins are told apart by the kinds of their two ends: a domain's
+// links carry as many times one pair's as there are others of the kind.
+std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule) {
+    const Exchange& exchange = *schedule.exchange;
+    const bool by_kinds = exchange.each > 0 && exchange.messages.empty() && !topology.cluster.graph &&
+                          topology.cluster.network.layers.empty();
+    if (!by_kinds) return level_flows_by_message(topology, group, schedule);
+    return flows_of(topology, group, exchange, EqualMessages(topology, group, schedule).levels());
 }
 
 }  // namespace fmsim

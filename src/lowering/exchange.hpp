@@ -51,5 +51,7 @@ struct LevelFlow {
     SimTime tail;      // after them
 };
 std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule);
+// The same with each message placed by itself, also where they are equal: its slow twin.
+std::vector<LevelFlow> level_flows_by_message(const Topology& topology, const Group& group, const Schedule& schedule);
 
 }  // namespace fmsim

@@ -125,10 +125,11 @@ HopOnLinks on_links(const Topology& topology, const Group& group, const Schedule
 // that asks most counts.
 using Demand = std::unordered_map<std::uint32_t, double>;  // of a link; only looked up, never walked through
 
-void add_demand(Demand& demand, const ChannelOnLinks& placed, const LoopOrder& order, bool one_lane) {
+void add_demand(Demand& demand, const ChannelOnLinks& placed, const LoopCounts& counts, bool one_lane) {
     if (!one_lane) {
         for (std::uint32_t h = 0; h < placed.hops.size(); ++h)
-            for (const auto& [link, share] : placed.hops[h].route) demand[link.value] += share * order.chunks_a_loop(h);
+            for (const auto& [link, share] : placed.hops[h].route)
+                demand[link.value] += share * counts.chunks_a_loop(h);
         return;
     }
     std::map<LinkId, double> most;
@@ -145,23 +146,23 @@ std::vector<ChannelOnLinks> place(const Topology& topology, const Group& group, 
     const double messages = static_cast<double>(schedule.channels.size()) * (domains - 1);
     std::vector<ChannelOnLinks> channels(schedule.channels.size());
     Demand demand;
-    std::vector<LoopOrder> orders;
+    std::vector<LoopCounts> counts;
     for (std::size_t c = 0; c < channels.size(); ++c) {
         const Channel& channel = schedule.channels[c];
-        orders.emplace_back(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
+        counts.emplace_back(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
         for (std::uint32_t h = 0; h < channel.hops.size(); ++h) {
             const Hop& hop = channel.hops[h];
             const std::uint64_t flow = c * group.places.size() + hop.from;
             channels[c].hops.push_back(on_links(topology, group, schedule, channel, hop, flow, messages));
             channels[c].hops.back().lane = schedule.one_lane_a_rank ? hop.from : h;
         }
-        add_demand(demand, channels[c], orders[c], schedule.one_lane_a_rank);
+        add_demand(demand, channels[c], counts[c], schedule.one_lane_a_rank);
     }
     for (std::size_t c = 0; c < channels.size(); ++c)
         for (std::uint32_t h = 0; h < channels[c].hops.size(); ++h) {
             HopOnLinks& hop = channels[c].hops[h];
             hop.links_share = std::numeric_limits<double>::infinity();
-            const double chunks = schedule.one_lane_a_rank ? 1 : orders[c].chunks_a_loop(h);
+            const double chunks = schedule.one_lane_a_rank ? 1 : counts[c].chunks_a_loop(h);
             for (const auto& [link, share] : hop.route)
                 hop.links_share =
                     std::min(hop.links_share, topology.links[link].rate.value * chunks / demand.at(link.value));
@@ -183,10 +184,13 @@ void refuse_down(const Topology& topology, const Route& route) {
             throw Infeasible(topology.name(link) + " is down, and the schedule needs it");
 }
 
-bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
+bool alike_but_for_share(const HopOnLinks& a, const HopOnLinks& b) {
     return a.leaves_domain == b.leaves_domain && a.latency == b.latency && a.credit_latency == b.credit_latency &&
-           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit &&
-           a.links_share == b.links_share;
+           a.unit_cost == b.unit_cost && a.drain == b.drain && a.copy_limit == b.copy_limit;
+}
+
+bool cost_alike(const HopOnLinks& a, const HopOnLinks& b) {
+    return alike_but_for_share(a, b) && a.links_share == b.links_share;
 }
 
 bool on_route(const HopOnLinks& hop, Stage stage) { return hop.leaves_domain == (stage == Stage::flight); }

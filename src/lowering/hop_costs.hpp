@@ -30,6 +30,7 @@ struct HopOnLinks {
 };
 // Whether two hops cost the same, whatever the links they take.
 bool cost_alike(const HopOnLinks& a, const HopOnLinks& b);
+bool alike_but_for_share(const HopOnLinks& a, const HopOnLinks& b);  // of the links
 
 struct ChannelOnLinks {
     std::vector<HopOnLinks> hops;

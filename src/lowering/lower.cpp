@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "alone.hpp"
+#include "apart.hpp"
 #include "crowding.hpp"
 #include "exchange.hpp"
 #include "fmsim/lowering.hpp"
@@ -44,6 +45,7 @@ public:
           shared_(shared),
           map_(classes != nullptr ? LinkMap(topology, builder_, has_exchange(steps), *classes)
                                   : LinkMap(topology, builder_, has_exchange(steps))) {}
+    void keep_apart() { joins_ = false; }
     void add_step(const Step& step);
     Lowered finish() &&;
 
@@ -59,6 +61,7 @@ private:
         Pace pace;
     };
     using Flows = std::vector<Flow>;
+    static void join_alike(Flows& flows);
     const Flows& flows_of(const Step& step);
     void add_flows(const Flows& flows);
     void channels(const Group& group, const Schedule& schedule, Flows& flows);
@@ -75,6 +78,7 @@ private:
     const Topology& topology_;
     const Fidelity fidelity_;
     const bool shared_;  // operations may share links
+    bool joins_ = true;  // channels of a step that do the same are one activity
     SystemBuilder builder_;
     LinkMap map_;
     double copies_ = 1;  // of the step at hand, over all parts that it stands for
@@ -159,9 +163,9 @@ void Lowering::channels(const Group& group, const Schedule& schedule, Flows& flo
     if (fidelity_ == Fidelity::chunk) {
         double cells = 0;
         for (const Channel& channel : schedule.channels) {
-            const LoopOrder order(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
+            const LoopCounts counts(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
             double transfers = 0;
-            for (std::uint32_t hop = 0; hop < channel.hops.size(); ++hop) transfers += order.per_loop(hop);
+            for (std::uint32_t hop = 0; hop < channel.hops.size(); ++hop) transfers += counts.per_loop(hop);
             for (const Loop& loop : channel.loops) cells += transfers * loop.units();
         }
         refuse_too_many(cells, schedule);
@@ -174,14 +178,42 @@ void Lowering::channels(const Group& group, const Schedule& schedule, Flows& flo
     const std::vector<SoloRun> alone = runs_alone(topology_, schedule, placed, shared_);
     for (std::uint32_t c = 0; c < placed.size(); ++c) flows.push_back(stream(schedule, c, placed[c], alone[c]));
     name_holders(flows);
+    if (joins_) join_alike(flows);
+}
+
+// Channels with the same bytes, limit and links have one rate at all times: the first of them asks for what they ask
+// together, and ends when each of them does (docs/models/channels.md).
+void Lowering::join_alike(Flows& flows) {
+    const auto same_use = [](const Use& a, const Use& b) { return a.resource == b.resource && a.weight == b.weight; };
+    const auto alike = [&](const Flow& a, const Flow& b) {
+        return a.delay == b.delay && a.work == b.work && a.rate_limit == b.rate_limit && a.tail == b.tail &&
+               a.pace.more == b.pace.more && a.pace.alone == b.pace.alone && a.pace.working == b.pace.working &&
+               a.pace.held_by == b.pace.held_by &&
+               std::equal(a.uses.begin(), a.uses.end(), b.uses.begin(), b.uses.end(), same_use);
+    };
+    std::vector<std::pair<Flow, std::vector<Use>>> kinds;  // the first, and what all have asked together
+    for (Flow& flow : flows) {
+        const auto known =
+            std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return alike(kind.first, flow); });
+        if (known == kinds.end()) {
+            kinds.emplace_back(flow, flow.uses);
+            continue;
+        }
+        for (std::size_t u = 0; u < flow.uses.size(); ++u) known->second[u].weight += flow.uses[u].weight;
+    }
+    flows.clear();
+    for (auto& [flow, uses] : kinds) {
+        flows.push_back(std::move(flow));
+        flows.back().uses = std::move(uses);
+    }
 }
 
 // All links of a channel at once, each with its part of the bytes of the busiest hop.
-std::vector<Use> uses_of(const ChannelOnLinks& placed, const LoopOrder& order, double busiest_hop) {
+std::vector<Use> uses_of(const ChannelOnLinks& placed, const LoopCounts& counts, double busiest_hop) {
     std::map<ResourceId, double> weights;
     for (std::uint32_t h = 0; h < placed.hops.size(); ++h)
         for (const auto& [link, share] : placed.hops[h].route)
-            weights[ResourceId{link.value}] += share * order.chunks_a_loop(h) / busiest_hop;
+            weights[ResourceId{link.value}] += share * counts.chunks_a_loop(h) / busiest_hop;
     std::vector<Use> uses;
     for (const auto& [resource, weight] : weights) uses.push_back({resource, weight});
     return uses;
@@ -198,10 +230,10 @@ CrowdedPace lone_pace(const SoloRun& alone) {
 Lowering::Flow Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed,
                                 const SoloRun& alone) const {
     const Channel& channel = schedule.channels[c];
-    const LoopOrder order(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
+    const LoopCounts counts(channel.steps, static_cast<std::uint32_t>(channel.hops.size()));
     double busiest_hop = 0;
     for (std::uint32_t h = 0; h < channel.hops.size(); ++h)
-        if (channel.hops[h].way != Way::local) busiest_hop = std::max(busiest_hop, order.chunks_a_loop(h));
+        if (channel.hops[h].way != Way::local) busiest_hop = std::max(busiest_hop, counts.chunks_a_loop(h));
     double work = 0;
     for (const Loop& loop : channel.loops) work += loop.chunk * busiest_hop * schedule.wire_per_data;
 
@@ -211,7 +243,7 @@ Lowering::Flow Lowering::stream(const Schedule& schedule, std::uint32_t c, const
             .delay = pace.delay,
             .work = work * pace.more,
             .rate_limit = work * pace.more / seconds(pace.span),
-            .uses = map_.uses(uses_of(placed, order, busiest_hop), copies_),
+            .uses = map_.uses(uses_of(placed, counts, busiest_hop), copies_),
             .tail = pace.tail,
             .pace = {.alone = pace.span,
                      .working = from_seconds(alone.busiest),
@@ -354,20 +386,31 @@ Lowered Lowering::finish() && {
 
 }  // namespace
 
-Lowered lower_for(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, Fidelity fidelity,
-                  bool shared) {
-    Lowering lowering(topology, steps, classes, fidelity, shared);
+namespace {
+
+Lowered lower_joined(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes,
+                     Fidelity fidelity) {
+    Lowering lowering(topology, steps, classes, fidelity, may_overlap(steps));
     for (const Step& step : steps) lowering.add_step(step);
     return std::move(lowering).finish();
 }
 
+}  // namespace
+
 Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fidelity) {
-    return lower_for(topology, steps, nullptr, fidelity, may_overlap(steps));
+    return lower_joined(topology, steps, nullptr, fidelity);
 }
 
 Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes,
                      Fidelity fidelity) {
-    return lower_for(topology, steps, &classes, fidelity, may_overlap(steps));
+    return lower_joined(topology, steps, &classes, fidelity);
+}
+
+Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, bool shared) {
+    Lowering lowering(topology, steps, classes, Fidelity::stream, shared);
+    lowering.keep_apart();
+    for (const Step& step : steps) lowering.add_step(step);
+    return std::move(lowering).finish();
 }
 
 std::string resource_name(const Topology& topology, ResourceId resource) {

@@ -13,7 +13,7 @@ double links_share(const HopOnLinks& hop, Stage stage) {
 
 // Seconds that each lane and stage works through the whole run, at the rates given; the most of them.
 template <class Rate>
-double busiest(const Schedule& schedule, const Channel& channel, const LoopOrder& order,
+double busiest(const Schedule& schedule, const Channel& channel, const LoopCounts& counts,
                std::span<const HopOnLinks> hops, Rate rate) {
     double data = 0;  // of a chunk, over all loops
     for (const Loop& loop : channel.loops) data += loop.chunk * schedule.wire_per_data;
@@ -25,18 +25,25 @@ double busiest(const Schedule& schedule, const Channel& channel, const LoopOrder
         for (const Stage stage : {Stage::copy, Stage::flight}) {
             if (stage == Stage::flight && !hops[h].leaves_domain) continue;
             double& lane = busy[2 * hops[h].lane + static_cast<std::size_t>(stage)];
-            lane += data * order.chunks_a_loop(h) / rate(hops[h], stage);
+            lane += data * counts.chunks_a_loop(h) / rate(hops[h], stage);
             most = std::max(most, lane);
         }
     return most;
+}
+
+// The least after which steps can repeat themselves; those of a pattern do not.
+std::size_t hops_of_a_rank(const Steps& steps, std::size_t all) {
+    if (std::holds_alternative<RingSteps>(steps)) return 1;
+    if (const auto* turning = std::get_if<std::shared_ptr<const TurningSteps>>(&steps)) return (*turning)->hops;
+    return all;
 }
 
 }  // namespace
 
 std::size_t period_of(const Channel& channel, const ChannelOnLinks& placed) {
     const auto& hops = placed.hops;
-    if (!std::holds_alternative<RingSteps>(channel.steps)) return hops.size();
-    for (std::size_t period = 1; period < hops.size(); ++period) {
+    const std::size_t unit = hops_of_a_rank(channel.steps, hops.size());
+    for (std::size_t period = unit; period < hops.size(); period += unit) {
         if (hops.size() % period != 0) continue;
         bool repeats = true;
         for (std::size_t h = period; h < hops.size() && repeats; ++h) repeats = cost_alike(hops[h], hops[h - period]);
@@ -58,12 +65,12 @@ Pipeline pipeline_of(const Schedule& schedule, const Channel& channel, std::span
 
 SoloRun work_of(const Schedule& schedule, const Channel& channel, const ChannelOnLinks& placed) {
     const auto period = std::span(placed.hops).first(period_of(channel, placed));
-    const LoopOrder order(channel.steps, static_cast<std::uint32_t>(period.size()));
+    const LoopCounts counts(channel.steps, static_cast<std::uint32_t>(period.size()));
     return {.makespan = {},
             .last_latency = {},
-            .busiest = busiest(schedule, channel, order, period, full_rate),
-            .own_busiest = busiest(schedule, channel, order, period, own_limit),
-            .links = busiest(schedule, channel, order, period, links_share),
+            .busiest = busiest(schedule, channel, counts, period, full_rate),
+            .own_busiest = busiest(schedule, channel, counts, period, own_limit),
+            .links = busiest(schedule, channel, counts, period, links_share),
             .among_two = {},
             .among_eight = {}};
 }

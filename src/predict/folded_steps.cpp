@@ -1,11 +1,12 @@
 // A folded workload: one rank of each class runs its program, one group of each class its collectives.
 //
 // The classes are ranks of a smaller job: whoever met whom before meets the class now, so tasks_of finds the same order
-// and the same deadlocks. A group's schedule is that of its first instance on the real topology; of a ring over alike
-// domains two of them are drawn and stand for all.
+// and the same deadlocks. A group's schedule is that of its first instance on the real topology; of a ring or of PAT
+// over alike domains two of them are drawn and stand for all.
 #include "folded_steps.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace fmsim {
@@ -14,7 +15,7 @@ namespace {
 // Beyond so many operations of classes a folded job costs what the whole does.
 constexpr std::size_t kMostOperations = 4'000'000;
 
-enum class Kind : std::uint8_t { alike, ring, tree, own };  // what tells the parts of a group apart
+enum class Kind : std::uint8_t { alike, turning, ring, tree, own };  // what tells the parts of a group apart
 
 Kind kind_of(const CollectiveCall& call, const Choice& choice, bool several, bool counts) {
     if (!call.pair_bytes.empty() || choice.algorithm == nullptr) return Kind::own;
@@ -26,7 +27,7 @@ Kind kind_of(const CollectiveCall& call, const Choice& choice, bool several, boo
     if (algorithm == "Ring" && !chain) return Kind::ring;
     if (counts || chain) return Kind::own;
     if (algorithm == "Tree" || algorithm == "NVLSTree") return Kind::tree;
-    return Kind::alike;  // PAT and equal all-to-all: all parts do the same
+    return algorithm == "PAT" ? Kind::turning : Kind::alike;  // equal all-to-all: all parts do the same there too
 }
 
 std::uint64_t join(std::uint64_t a, std::uint64_t b) { return (a * 0x100000001b3ull) ^ (b + 0x9e3779b97f4a7c15ull); }
@@ -90,18 +91,26 @@ private:
     static std::uint64_t tree_role(std::uint32_t parts, std::uint32_t part);
     std::uint64_t layers_between(const Group& group, std::uint32_t a, std::uint32_t b) const;
     bool crosses(const Group& group) const;
-    // A group of a domain, or a ring of which two domains stand for all.
+    // A group of a domain, or a ring or PAT of which two domains stand for all.
     static bool repeats_in_chunks(const Step& step) {
         return step.schedule == nullptr || step.group->parts.size() == 1 || step.part_repeats > 1;
     }
     bool worth_it(const Fold& folded) const;
     Folding summary() const;
 
+    // A collective, but for when it runs.
+    struct Made {
+        Step step;
+        const Group* whole{};
+    };
+
     std::optional<Job> quotient(std::uint32_t job) const;
     std::optional<Transfers> between_classes(const Transfers& written, std::uint32_t job, std::uint32_t rank) const;
     std::optional<std::int64_t> peer_class(const Peer& peer, std::uint32_t job, std::uint32_t rank) const;
     bool add_job(std::uint32_t job, MadeSteps& made);
     Step step_of(std::uint32_t job, const Task& task, StepOrigin& origin);
+    Made collective_step(std::uint32_t job, const GroupClass& its_class, const CollectiveCall& call,
+                         const Operation& operation);
     Step message_step(std::uint32_t job, const Task& task, StepOrigin& origin);
     const Group& drawn(const Group& whole, const GroupClass& its_class, const CollectiveCall& call);
 
@@ -112,6 +121,8 @@ private:
     const Fidelity fidelity_;
     std::vector<std::vector<std::vector<const CollectiveCall*>>> calls_;  // of a job, of a family
     const Fold* fold_ = nullptr;
+    // Of each call as often as it comes. Only looked up.
+    std::map<std::pair<const GroupClass*, Schedules::Call>, Made> made_;
 };
 
 bool FoldedMaker::crosses(const Group& group) const {
@@ -236,7 +247,7 @@ std::optional<Transfers> FoldedMaker::between_classes(const Transfers& written, 
     return folded;
 }
 
-// The job of the classes: a program each.
+// The job of the classes, each with its program: one for all that have it, but for messages, whose peers differ.
 std::optional<Job> FoldedMaker::quotient(std::uint32_t j) const {
     const Job& job = workload_.jobs[j];
     const FoldedJob& folded = fold_->jobs[j];
@@ -254,9 +265,15 @@ std::optional<Job> FoldedMaker::quotient(std::uint32_t j) const {
         }
         small.groups.push_back(std::move(family));
     }
+    std::map<std::uint32_t, std::size_t> alike;  // of programs without messages: which of the small ones
     for (std::uint32_t c = 0; c < folded.ranks.size(); ++c) {
+        if (const auto known = alike.find(folded.ranks[c].program); known != alike.end()) {
+            small.programs[known->second].ranks.push_back(c);
+            continue;
+        }
         Program program = job.programs[folded.ranks[c].program];
         program.ranks = {c};
+        bool messages = false;
         for (Operation& operation : program.operations) {
             if (auto* call = std::get_if<CollectiveCall>(&operation.action)) {
                 call->root = 0;  // counts positions of the whole group
@@ -264,23 +281,26 @@ std::optional<Job> FoldedMaker::quotient(std::uint32_t j) const {
             }
             auto* const transfers = std::get_if<Transfers>(&operation.action);
             if (transfers == nullptr) continue;
+            messages = true;
             auto between = between_classes(*transfers, j, folded.ranks[c].first);
             if (!between) return {};
             *transfers = std::move(*between);
         }
+        if (!messages) alike.emplace(folded.ranks[c].program, small.programs.size());
         small.programs.push_back(std::move(program));
     }
     return small;
 }
 
-// Of a ring over domains that are all alike two stand for all: their hops cost the same and load the same.
+// Of a ring or PAT over domains that are all alike two stand for all: their hops cost the same and load the same.
 const Group& FoldedMaker::drawn(const Group& whole, const GroupClass& its_class, const CollectiveCall& call) {
     constexpr std::size_t kDrawn = 2;
     const auto parts = whole.parts.size();
     if (!its_class.alike_parts || parts <= kDrawn || network_counts(topology_)) return whole;
-    if (parts % kDrawn != 0 && crosses(whole)) return whole;
     const Choice& choice = schedules_.choice(whole, shape_of(topology_, whole), call);
-    if (kind_of(call, choice, true, false) != Kind::ring) return whole;
+    const Kind kind = kind_of(call, choice, true, false);
+    if (kind == Kind::ring && parts % kDrawn != 0 && crosses(whole)) return whole;
+    if (kind != Kind::ring && kind != Kind::turning) return whole;
     Placement places;
     for (std::size_t p = 0; p < kDrawn; ++p)
         for (const std::uint32_t position : whole.parts[p].positions) places.push_back(whole.places[position]);
@@ -331,16 +351,30 @@ Step FoldedMaker::step_of(std::uint32_t j, const Task& task, StepOrigin& origin)
     origin.ranks = static_cast<std::uint32_t>(members.size());
     origin.times = its_class.count;
     if (members.size() < 2) return step;
+    Made made;
+    if (!call->pair_bytes.empty()) {
+        made = collective_step(j, its_class, *call, operation);
+    } else {
+        const auto [known, fresh] = made_.try_emplace({&its_class, Schedules::key_of(*call)});
+        if (fresh) known->second = collective_step(j, its_class, *call, operation);
+        made = known->second;
+    }
+    origin.group = made.whole;
+    return made.step;
+}
+
+FoldedMaker::Made FoldedMaker::collective_step(std::uint32_t j, const GroupClass& its_class, const CollectiveCall& call,
+                                               const Operation& operation) {
     Placement places;
-    for (const std::uint32_t rank : members) places.push_back(placements_[j][rank]);
+    for (const std::uint32_t rank : its_class.members) places.push_back(placements_[j][rank]);
     const Group& whole = schedules_.group(places);
-    const Group& some = drawn(whole, its_class, *call);
-    origin.group = &whole;
-    step.schedule = &collective_of(schedules_, whole, some, *call, operation);
+    const Group& some = drawn(whole, its_class, call);
+    Step step;
+    step.schedule = &collective_of(schedules_, whole, some, call, operation);
     step.group = &some;
     step.copies = its_class.count;
     step.part_repeats = static_cast<double>(whole.parts.size()) / static_cast<double>(some.parts.size());
-    return step;
+    return {step, &whole};
 }
 
 bool FoldedMaker::add_job(std::uint32_t j, MadeSteps& made) {

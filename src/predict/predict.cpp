@@ -141,7 +141,7 @@ Prediction predict(const Topology& topology, const std::vector<Placement>& place
         prediction.lowered = lower(topology, made.steps, options.fidelity);
     }
     for (double& work : prediction.lowered.system.work.rows) work *= options.stretch;
-    prediction.timeline = run(prediction.lowered.system);
+    prediction.timeline = run(prediction.lowered.system, Record::ends, options.coalesce);
     prediction.end = prediction.timeline.end;
     CallReader(topology, workload, made, prediction).read();
     if (folded)

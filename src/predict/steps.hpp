@@ -46,11 +46,13 @@ public:
     // The groups and schedules, for those who outlive this: they stay where they are.
     std::shared_ptr<const void> keep() &&;
 
-private:
+    // What tells calls on one group apart, but for parts of their own.
     using Call = std::tuple<Collective, std::int64_t, std::uint32_t, std::string, std::string, std::string>;
     static Call key_of(const CollectiveCall& call) {
         return {call.collective, call.size.count, call.root, call.algorithm, call.protocol, experts_text(call)};
     }
+
+private:
     const Schedule& experts(const Group& group, const CollectiveCall& call);
 
     struct Made {

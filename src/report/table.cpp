@@ -50,9 +50,11 @@ std::size_t width_of(const std::string& text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-std::string padded(const std::string& text, std::size_t width, bool left) {
-    const std::string fill(width - std::min(width, width_of(text)), ' ');
-    return left ? text + fill : fill + text;
+void add_padded(std::string& line, const std::string& text, std::size_t width, bool left) {
+    const std::size_t fill = width - std::min(width, width_of(text));
+    if (!left) line.append(fill, ' ');
+    line += text;
+    if (left) line.append(fill, ' ');
 }
 
 bool is_words(const Table& table, std::size_t column) {
@@ -61,18 +63,12 @@ bool is_words(const Table& table, std::size_t column) {
     });
 }
 
-std::string line_of(const std::string& margin, const std::vector<std::string>& cells) {
-    std::string line = margin;
-    for (const std::string& cell : cells) line += (&cell == &cells.front() ? "" : "  ") + cell;
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line + "\n";
-}
-
 }  // namespace
 
 std::string to_text(const Table& table) {
-    const std::size_t lines = table.rows.size() + 2;
-    std::vector<std::vector<std::string>> grid(lines);  // heads, units, rows
+    std::vector<std::string> lines(table.rows.size() + 2, "  ");  // heads, units, rows
+    lines[0] = lines[1] = "# ";
+    bool first = true;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
         const TableColumn& column = table.columns[c];
         if (!column.in_text) continue;
@@ -80,11 +76,18 @@ std::string to_text(const Table& table) {
         for (const auto& row : table.rows) texts.push_back(cell_text(row[c], column));
         std::size_t width = 0;
         for (const std::string& text : texts) width = std::max(width, width_of(text));
-        for (std::size_t line = 0; line < lines; ++line)
-            grid[line].push_back(padded(texts[line], width, is_words(table, c)));
+        const bool left = is_words(table, c);
+        for (std::size_t line = 0; line < lines.size(); ++line) {
+            if (!first) lines[line] += "  ";
+            add_padded(lines[line], texts[line], width, left);
+        }
+        first = false;
     }
     std::string text;
-    for (std::size_t line = 0; line < lines; ++line) text += line_of(line < 2 ? "# " : "  ", grid[line]);
+    for (const std::string& line : lines) {
+        text.append(line, 0, line.find_last_not_of(' ') + 1);
+        text += '\n';
+    }
     return text;
 }
 

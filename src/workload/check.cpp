@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -77,11 +78,15 @@ private:
         const Program& program = job_.programs[number];
         const std::string place = placed(program.place, place_of(program, number));
         if (program.operations.empty()) refuse(place + "/operations", "expected at least one operation", "");
-        std::set<std::string_view> names;
+        std::unordered_set<std::string_view> names;  // only asked
+        names.reserve(program.operations.size());
         bool sound = true;
         for (std::size_t i = 0; i < program.operations.size(); ++i) {
             const Operation& operation = program.operations[i];
-            place_ = operation.place.empty() ? fmt::format("{}/operations/{}", place, i) : operation.place;
+            if (operation.place.empty())
+                place_ = fmt::format("{}/operations/{}", place, i);
+            else
+                place_ = operation.place;
             if (!names.insert(operation.name).second)
                 refuse(place_ + "/name", "expected a name of its own", operation.name);
             if (operation.start.fs < 0) refuse(place_ + "/start", "expected a start of 0 or later", "");
@@ -155,6 +160,13 @@ private:
 
     // An operation that waits, over others, for itself. `left` counts what each still waits for.
     void circle(const Program& program, const std::string& place) {
+        const bool backward =
+            std::any_of(program.operations.begin(), program.operations.end(), [&](const Operation& one) {
+                const auto number = static_cast<std::uint32_t>(&one - program.operations.data());
+                return std::any_of(one.after.begin(), one.after.end(),
+                                   [&](std::uint32_t before) { return before >= number; });
+            });
+        if (!backward) return;  // all wait for earlier ones
         const WaitRows waits = waits_of(program);
         const std::vector<bool> ends = ending(waits);
         const auto stuck = std::find(ends.begin(), ends.end(), false);
@@ -208,9 +220,12 @@ private:
 WaitRows waits_of(const Program& program) {
     std::map<std::string_view, std::uint32_t> last;  // on each stream
     WaitRows waits;
+    waits.first.reserve(program.operations.size() + 1);
+    waits.values.reserve(program.operations.size());
+    std::vector<std::uint32_t> before;
     for (std::uint32_t i = 0; i < program.operations.size(); ++i) {
         const Operation& operation = program.operations[i];
-        std::vector<std::uint32_t> before = operation.after;
+        before = operation.after;
         const auto [previous, first] = last.try_emplace(operation.stream, i);
         if (!first) before.push_back(previous->second);
         previous->second = i;

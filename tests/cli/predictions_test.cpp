@@ -252,5 +252,37 @@ TEST_CASE("a sweep over all sizes is written as it was agreed") {
     check_golden("cli/all_reduce_p5_2.csv", output_of(csv));
 }
 
+// Every pair of 16 ranks has another size, so that in chunks every end is an instant of its own.
+std::string unequal_job() {
+    json pairs = json::array();
+    for (int from = 0; from < 16; ++from) {
+        pairs.push_back(json::array());
+        for (int to = 0; to < 16; ++to)
+            pairs.back().push_back(from == to ? 0 : 100'000 + (from * 37 + to * 101) % 1000 * 777);
+    }
+    return json{{"operations", {{{"name", "tokens"}, {"collective", "all_to_all"}, {"pair_sizes", pairs}}}}}.dump();
+}
+
+TEST_CASE("ends that are close come together when asked, and the answer says what that cost") {
+    const auto run = [&](const Words& more) {
+        Words words{"run", "--cluster", "p5.48xlarge:2", "--fidelity", "chunk", "-"};
+        words.insert(words.end(), more.begin(), more.end());
+        return output_of(words, unequal_job());
+    };
+    check_golden("cli/coalesced.txt", run({"--coalesce", "0.01"}));
+    const json exact = json::parse(run({"--format", "json"})),
+               close = json::parse(run({"--format", "json", "--coalesce", "0.01"}));
+    CHECK(exact["warnings"].empty());
+    REQUIRE(close["warnings"].size() == 1);
+    const std::string says = close["warnings"][0];
+    CHECK_THAT(says, Catch::StartsWith("--coalesce 0.01: "));
+    // The time is shorter, and by no more than is said.
+    const double left_out = std::stod(says.substr(says.find("left out ") + 9));
+    const double shorter = (exact["time_s"].get<double>() - close["time_s"].get<double>()) * 1e6;
+    CHECK(shorter > 0);
+    CHECK(shorter <= left_out);
+    CHECK(exact["inputs_hash"] != close["inputs_hash"]);
+}
+
 }  // namespace
 }  // namespace fmsim::test

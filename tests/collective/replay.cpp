@@ -30,7 +30,11 @@ std::vector<Send> sends_of(Collective collective, const Channel& channel) {
             }
         return sends;
     }
-    const Pattern& pattern = *std::get<std::shared_ptr<const Pattern>>(channel.steps);
+    Pattern of_all;
+    const auto* turning = std::get_if<std::shared_ptr<const TurningSteps>>(&channel.steps);
+    if (turning != nullptr)
+        of_all = turned(**turning, static_cast<std::uint32_t>(channel.hops.size()) / (*turning)->hops);
+    const Pattern& pattern = turning != nullptr ? of_all : *std::get<std::shared_ptr<const Pattern>>(channel.steps);
     for (std::size_t t = 0; t < pattern.transfers.size(); ++t) {
         const auto blocks = pattern.carries.of(t), needs = pattern.needs.of(t);
         sends.push_back({channel.hops[pattern.transfers[t].hop],

@@ -84,6 +84,43 @@ TEST_CASE("loops that are left out take what the others show") {
     CHECK(apart(alone.folded(), alone.in_chunks()) < 1e-2);
 }
 
+TEST_CASE("ranks that turn end as all of them drawn one by one do, whatever their number") {
+    // The slow twin is a pattern without a period: every transfer of every rank is walked.
+    static const Nccl nccl = Catalogue::shipped().nccl();
+    const Collective collective = GENERATE(Collective::all_gather, Collective::reduce_scatter);
+    const std::uint32_t ranks = GENERATE(2u, 3u, 5u, 8u, 11u, 13u, 24u);
+    const std::int64_t block = GENERATE(3'000, 700'000);  // some messages of several blocks; one a block, several loops
+    const bool slow_nic = GENERATE(false, true);
+    Topology net = build_topology(Catalogue::shipped().cluster("p5en.48xlarge:" + std::to_string(ranks)));
+    if (slow_nic)
+        for (std::uint32_t l = 0; l < net.links.size(); ++l)
+            if (net.name(LinkId{l}).find("[1]/nic0 ->") != std::string::npos) net.links.scale(LinkId{l}, 0.05);
+    const Group group = group_of(linear_placement(net, 0, 1));
+    const Schedule schedule = toy::plan("PAT", collective, net, group,
+                                        {.size = {block * ranks},
+                                         .protocol = Protocol::simple,
+                                         .channels = 2,
+                                         .chunk = {131'072},
+                                         .shape = &nccl.shape,
+                                         .simple_buffer = {8 << 20}});
+    Schedule drawn = schedule;
+    for (Channel& channel : drawn.channels)
+        channel.steps = std::make_shared<const Pattern>(
+            turned(*std::get<std::shared_ptr<const TurningSteps>>(channel.steps), ranks));
+    const auto placed = place(net, group, schedule);
+    const auto once = runs_alone(net, schedule, placed), all = runs_alone(net, drawn, place(net, group, drawn));
+    REQUIRE(once.size() == all.size());
+    for (std::size_t c = 0; c < once.size(); ++c) {
+        INFO(ranks << " ranks, channel " << c);
+        CHECK(once[c].makespan == all[c].makespan);
+        CHECK(once[c].last_latency == all[c].last_latency);
+        CHECK(once[c].busiest == all[c].busiest);
+        CHECK(once[c].own_busiest == all[c].own_busiest);
+    }
+    const std::size_t dimensions = std::get<std::shared_ptr<const TurningSteps>>(schedule.channels[0].steps)->hops;
+    CHECK(period_of(schedule.channels[0], placed[0]) == dimensions * (slow_nic ? ranks : 1));
+}
+
 TEST_CASE("a slow NIC is folded with nobody") {
     Cluster cluster = Catalogue::shipped().cluster("p5en.48xlarge:4");
     Case one{"p5en.48xlarge:4", "NVLSTree", Collective::all_reduce, Protocol::simple, 8};

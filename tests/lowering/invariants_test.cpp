@@ -93,10 +93,15 @@ SimTime time_of(const Topology& net, const Group& group, const Schedule& schedul
 // Chunks that a hop carries in a loop.
 double chunks_of(const Channel& channel, std::uint32_t hop) {
     if (const auto* ring = std::get_if<RingSteps>(&channel.steps)) return ring->steps;
-    double chunks = 0;
-    for (const Transfer& transfer : std::get<std::shared_ptr<const Pattern>>(channel.steps)->transfers)
-        if (transfer.hop == hop) chunks += transfer.chunks;
-    return chunks;
+    const auto of = [](const std::vector<Transfer>& transfers, std::uint32_t wanted) {
+        double chunks = 0;
+        for (const Transfer& transfer : transfers)
+            if (transfer.hop == wanted) chunks += transfer.chunks;
+        return chunks;
+    };
+    if (const auto* turning = std::get_if<std::shared_ptr<const TurningSteps>>(&channel.steps))
+        return of((*turning)->transfers, hop % (*turning)->hops);
+    return of(std::get<std::shared_ptr<const Pattern>>(channel.steps)->transfers, hop);
 }
 
 struct Crossing {

@@ -89,4 +89,38 @@ TEST_CASE("rings over alike domains fold in chunks too") {
     }
 }
 
+TEST_CASE("PAT over alike machines is drawn with two of them, whatever their number") {
+    static const Nccl nccl = Catalogue::shipped().nccl();
+    const std::uint32_t machines = GENERATE(3u, 4u, 7u, 12u);
+    const Fidelity fidelity = GENERATE(Fidelity::stream, Fidelity::chunk);
+    const bool slow_nic = GENERATE(false, true);
+    Cluster cluster = Catalogue::shipped().cluster("hgx-h100-8x400:" + std::to_string(machines));
+    if (slow_nic) cluster.faults.push_back({DeviceKind::nic, 1, 0, 0.2});
+    const Topology net = build_topology(cluster);
+    Job job{.name = "job",
+            .groups = {{.name = "data", .members = {}, .size = machines, .stride = 8}},
+            .programs = {{.role = "all"}}};
+    for (const std::int64_t size : {50'000, 3'000'000})
+        for (const Collective collective : {Collective::all_gather, Collective::reduce_scatter})
+            job.programs[0].operations.push_back(
+                {.name = "operation " + std::to_string(job.programs[0].operations.size()),
+                 .action = CollectiveCall{.collective = collective, .size = {size}, .group = 0, .algorithm = "PAT"}});
+    const Workload work{.jobs = {job}};
+    const auto predicted = [&](bool fold) {
+        return predict(net, {linear_placement(net, 0, 0)}, work, nccl, {.fidelity = fidelity, .fold = fold});
+    };
+    const Prediction folded = predicted(true), whole = predicted(false);
+    INFO(machines << " machines" << (slow_nic ? ", a slow NIC" : ""));
+    const auto activities = static_cast<double>(whole.lowered.system.activities());
+    for (std::size_t i = 0; i < whole.calls.size(); ++i) {
+        CHECK(whole.calls[i].algorithm == "PAT");
+        CHECK(std::abs(static_cast<double>(folded.calls[i].time().fs - whole.calls[i].time().fs)) <=
+              1e-9 * static_cast<double>(whole.end.fs) + activities);
+    }
+    if (slow_nic) return;
+    REQUIRE(folded.folding.has_value());
+    for (const Step& step : folded.made.steps) CHECK(step.group->parts.size() == 2);
+    for (const Step& step : whole.made.steps) CHECK(step.group->parts.size() == machines);
+}
+
 }  // namespace fmsim

@@ -1,5 +1,5 @@
 // Two operations at once on the same NICs: in `stream`, where each is a few flows that slow down as its pipeline would
-// among others, as in `chunk`, where each transfer is there (docs/decisions/0016).
+// among others, as in `chunk`, where each transfer is there (docs/decisions/0017).
 #include <catch2/catch.hpp>
 
 #include "fmsim/formats.hpp"
