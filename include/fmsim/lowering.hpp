@@ -116,6 +116,8 @@ struct Pace {
     SimTime alone;                   // 0: the limit is what the SMs copy, or a rank
     SimTime working;                 // of that, what the busiest stage needs for the bytes
     ResourceId held_by = kOwnLimit;  // that stage's resource of the system; kOwnLimit: SMs
+    SimTime tail;                    // between the end of its bytes and that of the channel
+    double more = 1;                 // its work, over its bytes: it keeps links longer than they need among others
 };
 
 struct Lowered {
@@ -124,6 +126,11 @@ struct Lowered {
     Column<ActivityId, Origin> origin;
     Column<ActivityId, Pace> pace;  // in `stream`, else empty
     std::vector<StepSpan> steps;
+
+    // Of its work what it moves.
+    double moves(ActivityId activity) const {
+        return pace.size() == 0 ? system.work[activity] : system.work[activity] / pace[activity].more;
+    }
 };
 
 // Throws LimitReached when `chunk` would need more activities than memory holds, and Infeasible when a schedule needs a
@@ -135,11 +142,12 @@ Lowered lower_folded(const Topology& topology, std::span<const Step> steps, cons
 
 // What is no transfer (launches, hosts, computing) at these costs. at_cost() does the rest.
 void set_starts(Lowered& lowered, std::span<const Step> steps, const CostFactors& factors);
-// What the delay of each activity and its pace alone are spent on, in `stream`: from running each kind of step at costs
-// that differ by 1e-4 to both sides. `classes`: of a folded run, else null. `topology` and `lowered` are at cost already,
-// `factors` says which.
+// What the delay of each activity, its pace alone and its tail are spent on, in `stream`: from running each kind of
+// step at costs that differ by 1e-4 to both sides. `classes`: of a folded run, else null. `topology` and `lowered` are
+// at cost already, `factors` says which.
 struct ActivityCauses {
-    std::vector<CauseSeconds> delay, pace;
+    std::vector<CauseSeconds> delay, pace, tail;
+    std::vector<CauseSeconds> more;  // of the work: by what part it grows
 };
 ActivityCauses causes_of(const Topology& topology, std::span<const Step> steps, const Lowered& lowered,
                          const LinkClasses* classes, const CostFactors& factors = {});

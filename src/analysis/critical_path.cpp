@@ -26,7 +26,9 @@ public:
             if (timeline.ended[ActivityId{i}] == timeline.end) at = ActivityId{i};
         while (at) {
             add(*at);
-            at = last_before(*at);
+            const std::optional<ActivityId> before = last_before(*at);
+            if (before) add_tail(*before, timeline.started[*at]);
+            at = before;
         }
         std::reverse(parts_.begin(), parts_.end());
         return std::move(parts_);
@@ -66,6 +68,16 @@ private:
                               .waited = {}});
         if (activity == run_.lowered.steps[step].launch && !parts_.empty() && parts_.back().step == step)
             set_late(step);
+    }
+    // What follows its last byte.
+    void add_tail(ActivityId activity, SimTime until) {
+        if (run_.lowered.pace[activity].tail.fs == 0) return;
+        parts_.push_back({.from = run_.timeline.ended[activity],
+                          .to = until,
+                          .step = run_.lowered.origin[activity].step,
+                          .causes = run_.causes.tail[activity.value],
+                          .late_rank = {},
+                          .waited = {}});
     }
     // At its own pace: as much of the time as its busiest stage works, then the rest of the pace.
     void add_flow(ActivityId activity, SimTime from, SimTime to, ResourceId held) {

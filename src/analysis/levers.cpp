@@ -71,14 +71,15 @@ CauseSeconds amounts_of(const Topology& topology, const RunSteps& made, const Re
     const auto& stands_for = run.lowered.stands_for;
     for (std::uint32_t i = 0; i < system.activities(); ++i) {
         for (std::size_t c = static_cast<std::size_t>(Cause::channels); c < kCauses; ++c)
-            all.seconds[c] += std::abs(run.causes.delay[i].seconds[c]) + std::abs(run.causes.pace[i].seconds[c]);
+            all.seconds[c] += std::abs(run.causes.delay[i].seconds[c]) + std::abs(run.causes.pace[i].seconds[c]) +
+                              std::abs(run.causes.tail[i].seconds[c]);
         const double limit = system.rate_limit[ActivityId{i}];
         if (std::isfinite(limit) && limit > 0 && run.lowered.pace[ActivityId{i}].alone.fs == 0)
             all[Cause::channels] += system.work[ActivityId{i}] / limit;
         for (const auto& [resource, weight] : system.uses.of(i)) {
             const ResourceId shown = stands_for.empty() ? resource : stands_for[resource.value];
             const double members = members_of(topology, made, shown);
-            all[cause_of(topology, shown)] += weight * system.work[ActivityId{i}] * members;
+            all[cause_of(topology, shown)] += weight * run.lowered.moves(ActivityId{i}) * members;
         }
     }
     return all;

@@ -2,7 +2,8 @@
 //
 // Of an activity that starts at F, flows at rates r0, r1, .. from t0 = F, t1, .. and ends at E when its work is done,
 //
-//   sum r_k (t_k+1 - t_k) = work      so      r_last dE = r0 dF + sum (r_k - r_k-1) dt_k - sum dr_k (t_k+1 - t_k)
+//   sum r_k (t_k+1 - t_k) = work
+//   so   r_last dE = dwork + r0 dF + sum (r_k - r_k-1) dt_k - sum dr_k (t_k+1 - t_k)
 //
 // where t_k is when something else in its component starts or ends. A rate is held by a resource R that is full:
 // r = share x level, level = (capacity - what takers held elsewhere use) / (weights of those held here), which is
@@ -44,6 +45,8 @@ public:
           timeline_(run.timeline),
           delays_(run.causes.delay),
           paces_(run.causes.pace),
+          tails_(run.causes.tail),
+          more_(run.causes.more),
           end_(seconds(run.timeline.end)),
           near_(static_cast<std::int64_t>(kNear * static_cast<double>(run.timeline.end.fs))) {
         const std::size_t activities = system_.activities();
@@ -96,6 +99,12 @@ private:
 
     bool is_last(std::uint32_t activity) const { return system_.successors.of(activity).empty(); }
 
+    // Of its end and the lag after it.
+    CauseSeconds arrival_of(std::uint32_t i) const {
+        CauseSeconds slope = end_of_[i];
+        return slope.add(tails_[i]);
+    }
+
     // All that it waits for has ended.
     void begin(std::uint32_t i) {
         SimTime last;
@@ -104,13 +113,15 @@ private:
         bool any = false;
         for (const auto& [p, lag] : before_[i])
             if (!any && timeline_.ended[ActivityId{p}] + lag == last) {
-                slope = end_of_[p];
+                slope = arrival_of(p);
                 any = true;
             }
         std::uint32_t kinks = 0;
         for (const auto& [p, lag] : before_[i])
-            if ((last - (timeline_.ended[ActivityId{p}] + lag)).fs <= near_)
-                kinks |= differing(slope, end_of_[p], end_) | end_of_[p].kinks;
+            if ((last - (timeline_.ended[ActivityId{p}] + lag)).fs <= near_) {
+                const CauseSeconds arrival = arrival_of(p);
+                kinks |= differing(slope, arrival, end_) | arrival.kinks;
+            }
         slope.kinks |= kinks;
         slope.add(delays_[i]);
         start_[i] = slope;
@@ -273,6 +284,7 @@ private:
             const bool joins = before == 0 && flow.since == now_;
             if (joins) {
                 flow.sum.add(start_[i], flow.rate);
+                flow.sum.add(more_[i], system_.work[ActivityId{i}]);
             } else if (flow.rate != before) {
                 flow.sum.add(when, flow.rate - before);
                 if ((now_ - flow.since).fs <= near_) flow.sum.kinks |= differing(when, flow.changed, end_);
@@ -333,7 +345,7 @@ private:
         CauseSeconds slope;
         const double alone = paces_[i].all();
         if (alone > 0)
-            slope.add(paces_[i], -at / alone);
+            slope.add(paces_[i], -at / alone).add(more_[i], at);
         else
             slope[Cause::channels] = -at;
         return slope;
@@ -387,7 +399,7 @@ private:
     const System& system_;
     const Timeline& timeline_;
     const std::vector<CauseSeconds>& delays_;
-    const std::vector<CauseSeconds>& paces_;
+    const std::vector<CauseSeconds>&paces_, &tails_, &more_;
     const double end_;
     const std::int64_t near_;
     SimTime now_;

@@ -38,7 +38,7 @@ std::map<LinkId, double> bytes_over_links(const Topology& topology, const Predic
     std::vector<double> carried(system.capacity.size());  // by each resource
     for (std::uint32_t i = 0; i < system.activities(); ++i)
         for (const auto& [resource, weight] : system.uses.of(i))
-            carried[resource.value] += weight * system.work[ActivityId{i}];
+            carried[resource.value] += weight * prediction.lowered.moves(ActivityId{i});
     std::map<LinkId, double> bytes;
     for (std::uint32_t r = 0; r < carried.size(); ++r) {
         const ResourceId shown = stands_for.empty() ? ResourceId{r} : stands_for[r];

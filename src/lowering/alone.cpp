@@ -68,10 +68,12 @@ std::vector<SoloRun> solo_runs(const Schedule& schedule, const std::vector<Chann
     return runs;
 }
 
-// All kinds together, with `skipped` equal loops left out of each: when they end.
-std::vector<SoloRun> run_together(const Schedule& schedule, const AlikeSchedule& alike, std::uint32_t skipped) {
+// All kinds together, with `skipped` equal loops left out of each, on links of which they have one part of `among`:
+// when they end.
+std::vector<SoloRun> run_together(const Schedule& schedule, const AlikeSchedule& alike, std::uint32_t skipped,
+                                  double among) {
     SystemBuilder builder;
-    for (const double rate : alike.capacity) builder.add_resource(rate);
+    for (const double rate : alike.capacity) builder.add_resource(rate / among);
     std::vector<std::vector<After<ActivityId>>> last(alike.kinds.size());
     for (std::uint32_t k = 0; k < alike.kinds.size(); ++k) {
         const AlikeChannels& kind = alike.kinds[k];
@@ -121,15 +123,13 @@ std::uint32_t equal_loops(const Schedule& schedule, const AlikeSchedule& alike) 
 }
 
 // Of each channel, without its work.
-std::vector<SoloRun> runs_together(const Topology& topology, const Schedule& schedule,
-                                   const std::vector<ChannelOnLinks>& placed) {
-    const AlikeSchedule alike = fold_alike(topology, schedule, placed);
+std::vector<SoloRun> runs_together(const Schedule& schedule, const AlikeSchedule& alike, double among) {
     const std::uint32_t equal = equal_loops(schedule, alike);
     const std::uint32_t count = loops_to_run(schedule, alike);
     const std::uint32_t skipped = equal > 3 * count ? equal - 2 * count : 0;
-    std::vector<SoloRun> of_kind = run_together(schedule, alike, skipped);
+    std::vector<SoloRun> of_kind = run_together(schedule, alike, skipped, among);
     if (skipped > 0) {
-        const std::vector<SoloRun> half = run_together(schedule, alike, skipped + count);
+        const std::vector<SoloRun> half = run_together(schedule, alike, skipped + count, among);
         for (std::size_t k = 0; k < of_kind.size(); ++k) {
             const double loop = seconds(of_kind[k].makespan - half[k].makespan) / count;
             of_kind[k].makespan = later(of_kind[k].makespan, from_seconds(loop * skipped));
@@ -161,16 +161,45 @@ bool keeps_step(const Schedule& schedule, const std::vector<ChannelOnLinks>& pla
     return true;
 }
 
+// Hops of which each flows by a lane of its own or all the time: their recurrence holds for any rates. Those of a
+// chain meet on NVLink once their share of it is less than their SM copies.
+bool keeps_step_among_others(const Schedule& schedule) {
+    return schedule.one_lane_a_rank ||
+           std::all_of(schedule.channels.begin(), schedule.channels.end(),
+                       [](const Channel& channel) { return std::holds_alternative<RingSteps>(channel.steps); });
+}
+
+// The hops on a NIC are at one place of their channels and fly together, so each has one part of `among`. Those on an
+// NVLink are at other places: in step all flow at once, out of step the others rest. The middle of both.
+std::vector<ChannelOnLinks> among_others(std::vector<ChannelOnLinks> placed, double among) {
+    for (ChannelOnLinks& channel : placed)
+        for (HopOnLinks& hop : channel.hops) hop.links_share *= hop.leaves_domain ? 1 / among : (1 + 1 / among) / 2;
+    return placed;
+}
+
 }  // namespace
 
 std::vector<SoloRun> runs_alone(const Topology& topology, const Schedule& schedule,
-                                const std::vector<ChannelOnLinks>& placed) {
-    if (keeps_step(schedule, placed)) return solo_runs(schedule, placed);
-    std::vector<SoloRun> runs = runs_together(topology, schedule, placed);
-    for (std::size_t c = 0; c < placed.size(); ++c) {
+                                const std::vector<ChannelOnLinks>& placed, bool shared) {
+    const bool alone_in_step = keeps_step(schedule, placed);
+    const bool among_in_step = !shared || keeps_step_among_others(schedule);
+    AlikeSchedule alike;
+    if (!alone_in_step || !among_in_step) alike = fold_alike(topology, schedule, placed);
+    std::vector<SoloRun> runs = alone_in_step ? solo_runs(schedule, placed) : runs_together(schedule, alike, 1);
+    for (std::size_t c = 0; !alone_in_step && c < placed.size(); ++c) {
         const SoloRun work = work_of(schedule, schedule.channels[c], placed[c]);
         runs[c].busiest = work.busiest;
         runs[c].own_busiest = work.own_busiest;
+        runs[c].links = work.links;
+    }
+    if (!shared) return runs;
+    const auto among = [&](double count) {
+        return among_in_step ? solo_runs(schedule, among_others(placed, count)) : runs_together(schedule, alike, count);
+    };
+    const std::vector<SoloRun> two = among(2), eight = among(8);
+    for (std::size_t c = 0; c < placed.size(); ++c) {
+        runs[c].among_two = two[c].makespan;
+        runs[c].among_eight = eight[c].makespan;
     }
     return runs;
 }

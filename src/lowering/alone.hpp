@@ -8,8 +8,8 @@
 
 namespace fmsim {
 
-// Of each channel, beside the others of its operation.
+// Of each channel, beside the others of its operation. `shared`: also how long it takes when others share its links.
 std::vector<SoloRun> runs_alone(const Topology& topology, const Schedule& schedule,
-                                const std::vector<ChannelOnLinks>& placed);
+                                const std::vector<ChannelOnLinks>& placed, bool shared);
 
 }  // namespace fmsim

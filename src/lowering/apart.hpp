@@ -7,7 +7,7 @@
 
 namespace fmsim {
 
-// `classes`: of a folded run, else null.
-Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes);
+// `classes`: of a folded run, else null. `shared`: as if the steps could overlap, or could not.
+Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, bool shared);
 
 }  // namespace fmsim

@@ -1,9 +1,9 @@
 // What time is spent on, and the same machine at other costs.
 //
-// A stream takes what its pipeline takes alone: the latency of its last hop as a delay, the rest as its pace. Both grow
-// with latencies and with bytes / rates, and twice as fast when all are twice as dear, so what a cause has in them is
-// how they grow with its cost. That is read off by making each cause 1e-4 dearer and cheaper. Where both sides do not
-// agree (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
+// A stream takes what its pipeline takes alone: a delay, its pace, and where others may share its links a tail. All
+// grow with latencies and with bytes / rates, and twice as fast when all are twice as dear, so what a cause has in them
+// is how they grow with its cost. That is read off by making each cause 1e-4 dearer and cheaper. Where both sides do
+// not agree (two ways through the pipeline take equally long) the cause is at a kink, and gets the mean.
 //
 // By hand: a ring of two at 1 byte/ns, 5 ns a hop, two steps of one byte: it takes 12 ns, of which 5 are its delay and
 // 7 its pace. 1 % more latency makes them 5.05 and 7.05: the latency of hops has 5 of the pace, the links have 2.
@@ -15,6 +15,7 @@
 #include "apart.hpp"
 #include "fmsim/lowering.hpp"
 #include "gpu_parts.hpp"
+#include "overlap.hpp"
 
 namespace fmsim {
 namespace {
@@ -98,7 +99,7 @@ using StepKind = std::tuple<const Schedule*, const Group*, double>;
 class KindCauses {
 public:
     KindCauses(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes)
-        : topology_(topology), classes_(classes) {
+        : topology_(topology), classes_(classes), shared_(may_overlap(steps)) {
         for (const Step& step : steps) {
             if (step.schedule == nullptr) continue;
             const auto [found, fresh] = number_.try_emplace(kind_of(step), kinds_.size());
@@ -110,7 +111,7 @@ public:
         if (!kinds_.empty()) find();
     }
     struct Of {
-        CauseSeconds delay, pace;
+        CauseSeconds delay, pace, tail, more;
     };
     const Of& of(const Step& step, std::uint32_t channel) const {
         return causes_.at({number_.at(kind_of(step)), channel});
@@ -119,8 +120,9 @@ public:
 private:
     static StepKind kind_of(const Step& step) { return {step.schedule, step.group, step.copies * step.part_repeats}; }
 
+    Lowered lowered_at(const Topology& topology) const { return lower_apart(topology, kinds_, classes_, shared_); }
     void find() {
-        const Lowered middle = lower_apart(topology_, kinds_, classes_);
+        const Lowered middle = lowered_at(topology_);
         std::vector<Of> of(middle.origin.size());
         for (const Cause cause : kOfMachines) add(cause, middle, of);
         for (std::uint32_t i = 0; i < of.size(); ++i) {
@@ -128,6 +130,7 @@ private:
             if (origin.stage == kNoStage) continue;
             fill_up(of[i].delay, middle.system.delay[ActivityId{i}]);
             fill_up(of[i].pace, middle.pace[ActivityId{i}].alone);
+            fill_up(of[i].tail, middle.pace[ActivityId{i}].tail);
             causes_[{origin.step, origin.channel}] = of[i];
         }
     }
@@ -147,14 +150,18 @@ private:
         CostFactors dearer, cheaper;
         dearer[cause] = 1 + kStep;
         cheaper[cause] = 1 - kStep;
-        const Lowered up = lower_apart(at_cost(topology_, dearer), kinds_, classes_);
-        const Lowered down = lower_apart(at_cost(topology_, cheaper), kinds_, classes_);
+        const Lowered up = lowered_at(at_cost(topology_, dearer));
+        const Lowered down = lowered_at(at_cost(topology_, cheaper));
         for (std::uint32_t i = 0; i < of.size(); ++i) {
             const ActivityId activity{i};
             differentiate(cause, middle.system.delay[activity], up.system.delay[activity], down.system.delay[activity],
                           of[i].delay);
-            differentiate(cause, middle.pace[activity].alone, up.pace[activity].alone, down.pace[activity].alone,
-                          of[i].pace);
+            const Pace &at = middle.pace[activity], &above = up.pace[activity], &below = down.pace[activity];
+            differentiate(cause, at.alone, above.alone, below.alone, of[i].pace);
+            differentiate(cause, at.tail, above.tail, below.tail, of[i].tail);
+            const double up_by = (above.more / at.more - 1) / kStep, down_by = (1 - below.more / at.more) / kStep;
+            of[i].more[cause] = (up_by + down_by) / 2;
+            if (std::abs(up_by - down_by) > 1e-3) of[i].more.kinks |= 1u << static_cast<unsigned>(cause);
         }
     }
     static void differentiate(Cause cause, SimTime at, SimTime dearer, SimTime cheaper, CauseSeconds& of) {
@@ -168,6 +175,7 @@ private:
 
     const Topology& topology_;
     const LinkClasses* classes_;
+    const bool shared_;
     std::vector<Step> kinds_;
     std::map<StepKind, std::size_t> number_;                      // only looked up
     std::map<std::pair<std::size_t, std::uint32_t>, Of> causes_;  // of a kind, of a channel
@@ -234,10 +242,14 @@ ActivityCauses causes_of(const Topology& topology, std::span<const Step> steps, 
         if (origin.stage == kNoStage) {
             causes.delay.push_back(start_causes(step, origin, lowered.system.delay[ActivityId{i}], factors));
             causes.pace.emplace_back();
+            causes.tail.emplace_back();
+            causes.more.emplace_back();
         } else {
             const auto& of = kinds.of(step, origin.channel);
             causes.delay.push_back(of.delay);
             causes.pace.push_back(of.pace);
+            causes.tail.push_back(of.tail);
+            causes.more.push_back(of.more);
         }
     }
     return causes;

@@ -1,9 +1,10 @@
 // An exchange in `stream`: the messages of a level flow together, each link with its part of the bytes, as fast as the
-// busiest of links, proxies and copiers lets them.
+// busiest of links, proxies and copiers lets them. Beside others it has a part of a link for each message at a time.
 //
-//   delay = the flight of the last byte + the copies of the first chunks, which no flight overlaps, since a rank's
-//           kernel works on all its messages at once + the proxy's work on the first message of each peer, since its
-//           NICs run short of messages until then + the copy of the last chunk out of the receiver's buffer
+//   delay = the copies of the first chunks, which no flight overlaps, since a rank's kernel works on all its messages
+//   at
+//           once + the proxy's work on the first message of each peer, since its NICs run short of messages until then
+//   tail  = the flight of the last byte + the copy of the last chunk out of the receiver's buffer
 //
 // By hand: 2 domains of 8 GPUs with 50 GB/s of NIC each, 8 GiB a rank: each rank sends 8/16 of it to the other domain,
 // 4 GiB / 50 GB/s = 86 ms, and 7/16 over NVLink, which is over long before.
@@ -37,6 +38,7 @@ std::uint32_t level_of(const Topology& topology, GpuPlace from, GpuPlace to) {
 // Sums of one level.
 struct Level {
     ResourceSums bytes;         // on links
+    ResourceSums parts;         // transfers at once on links
     ResourceSums seconds;       // of proxies and copiers
     double slowest{};           // seconds that the longest message needs by its own channels
     ResourceSums first_copies;  // seconds of copiers
@@ -66,7 +68,10 @@ struct Level {
         latency = std::max(latency, message.latency);
     }
     void add_bytes(const MessageOnLinks& message, double times) {
-        for (const auto& [link, share] : message.route) bytes.add({link.value}, times * share * message.bytes);
+        for (const auto& [link, share] : message.route) {
+            bytes.add({link.value}, times * share * message.bytes);
+            parts.add({link.value}, times * share * message.parts);
+        }
     }
     // Of what is not summed.
     void take_most(const Level& other) {
@@ -83,8 +88,10 @@ struct Level {
             for (const auto& [resource, there] : uses->in_order())
                 if (there > 0) flow.uses.push_back({resource, there / flow.work});
         flow.rate_limit = flow.work / slowest;
+        if (const double together = parts.largest(); together > 0) flow.share = together;
         const double first = std::max(first_copy, first_copies.largest());
-        flow.delay = latency + from_seconds(first + first_posts.largest() + last_copy);
+        flow.tail = latency + from_seconds(last_copy);
+        flow.delay = latency + from_seconds(first + first_posts.largest() + last_copy) - flow.tail;
         return flow;
     }
 };
@@ -245,6 +252,8 @@ private:
     void spread(const Level& level, std::uint32_t part, Level& all) const {
         for (const auto& [resource, there] : level.bytes.in_order())
             all.bytes.add({resource.value + first_link(part)}, there);
+        for (const auto& [resource, there] : level.parts.in_order())
+            all.parts.add({resource.value + first_link(part)}, there);
         const std::uint32_t first = first_part(part);
         for (const auto& [resource, there] : level.seconds.in_order()) all.seconds.add({resource.value + first}, there);
         for (const auto& [resource, there] : level.first_copies.in_order())

@@ -47,7 +47,9 @@ struct LevelFlow {
     double work{};  // wire bytes on the busiest link, or of the busiest rank where no link is used
     std::vector<Use> uses;
     double rate_limit{};
-    SimTime delay;
+    double share = 1;  // transfers at once on that link, each of which has its part of it
+    SimTime delay;     // before the bytes
+    SimTime tail;      // after them
 };
 std::vector<LevelFlow> level_flows(const Topology& topology, const Group& group, const Schedule& schedule);
 // The same with each message placed by itself, also where they are equal: its slow twin.

@@ -8,11 +8,13 @@
 
 #include "alone.hpp"
 #include "apart.hpp"
+#include "crowding.hpp"
 #include "exchange.hpp"
 #include "fmsim/lowering.hpp"
 #include "gpu_parts.hpp"
 #include "hop_costs.hpp"
 #include "link_map.hpp"
+#include "overlap.hpp"
 #include "puts.hpp"
 #include "solo_makespan.hpp"
 
@@ -27,12 +29,22 @@ constexpr std::size_t kMostHops = 4'000'000;
 // Until it is known which.
 constexpr ResourceId kBusiestLink{kOwnLimit.value - 1};
 
+bool has_exchange(std::span<const Step> steps) {
+    return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        return step.schedule != nullptr && step.schedule->exchange.has_value();
+    });
+}
+
 class Lowering {
 public:
-    Lowering(const Topology& topology, Fidelity fidelity, bool exchanges)
-        : topology_(topology), fidelity_(fidelity), map_(topology, builder_, exchanges) {}
-    Lowering(const Topology& topology, Fidelity fidelity, bool exchanges, const LinkClasses& classes)
-        : topology_(topology), fidelity_(fidelity), map_(topology, builder_, exchanges, classes) {}
+    // `classes`: of a folded run, else null.
+    Lowering(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, Fidelity fidelity,
+             bool shared)
+        : topology_(topology),
+          fidelity_(fidelity),
+          shared_(shared),
+          map_(classes != nullptr ? LinkMap(topology, builder_, has_exchange(steps), *classes)
+                                  : LinkMap(topology, builder_, has_exchange(steps))) {}
     void keep_apart() { joins_ = false; }
     void add_step(const Step& step);
     Lowered finish() &&;
@@ -43,6 +55,7 @@ private:
         std::uint32_t channel{};
         SimTime delay;
         double work{}, rate_limit{};
+        double share = 1;
         std::vector<Use> uses;
         SimTime tail;  // after its end
         Pace pace;
@@ -64,6 +77,7 @@ private:
 
     const Topology& topology_;
     const Fidelity fidelity_;
+    const bool shared_;  // operations may share links
     bool joins_ = true;  // channels of a step that do the same are one activity
     SystemBuilder builder_;
     LinkMap map_;
@@ -125,9 +139,12 @@ const Lowering::Flows& Lowering::flows_of(const Step& step) {
 
 void Lowering::add_flows(const Flows& flows) {
     for (const Flow& flow : flows) {
-        const ActivityId made =
-            add({.delay = flow.delay, .work = flow.work, .rate_limit = flow.rate_limit, .uses = flow.uses},
-                flow.channel, 0);
+        const ActivityId made = add({.delay = flow.delay,
+                                     .work = flow.work,
+                                     .share = flow.share,
+                                     .rate_limit = flow.rate_limit,
+                                     .uses = flow.uses},
+                                    flow.channel, 0);
         if (fidelity_ == Fidelity::stream) lowered_.pace[made] = flow.pace;
         builder_.order(span_.launch, made);
         ends_.push_back({made, flow.tail});
@@ -158,7 +175,7 @@ void Lowering::channels(const Group& group, const Schedule& schedule, Flows& flo
         for (std::uint32_t c = 0; c < placed.size(); ++c) chunks(schedule, c, placed[c]);
         return;
     }
-    const std::vector<SoloRun> alone = runs_alone(topology_, schedule, placed);
+    const std::vector<SoloRun> alone = runs_alone(topology_, schedule, placed, shared_);
     for (std::uint32_t c = 0; c < placed.size(); ++c) flows.push_back(stream(schedule, c, placed[c], alone[c]));
     name_holders(flows);
     if (joins_) join_alike(flows);
@@ -170,7 +187,8 @@ void Lowering::join_alike(Flows& flows) {
     const auto same_use = [](const Use& a, const Use& b) { return a.resource == b.resource && a.weight == b.weight; };
     const auto alike = [&](const Flow& a, const Flow& b) {
         return a.delay == b.delay && a.work == b.work && a.rate_limit == b.rate_limit && a.tail == b.tail &&
-               a.pace.alone == b.pace.alone && a.pace.working == b.pace.working && a.pace.held_by == b.pace.held_by &&
+               a.pace.more == b.pace.more && a.pace.alone == b.pace.alone && a.pace.working == b.pace.working &&
+               a.pace.held_by == b.pace.held_by &&
                std::equal(a.uses.begin(), a.uses.end(), b.uses.begin(), b.uses.end(), same_use);
     };
     std::vector<std::pair<Flow, std::vector<Use>>> kinds;  // the first, and what all have asked together
@@ -201,6 +219,12 @@ std::vector<Use> uses_of(const ChannelOnLinks& placed, const LoopCounts& counts,
     return uses;
 }
 
+// Of an operation that has its links to itself: the last hop's latency passes when all bytes are gone.
+CrowdedPace lone_pace(const SoloRun& alone) {
+    const SimTime span = std::max(alone.makespan - alone.last_latency, from_seconds(alone.busiest));
+    return {.delay = std::max(SimTime{}, alone.makespan - span), .span = span, .tail = {}};
+}
+
 // The work counts wire bytes of the busiest hop, so that all channels that share a NIC keep the same pace, whatever
 // else their bytes cross (docs/decisions/0002).
 Lowering::Flow Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed,
@@ -213,17 +237,19 @@ Lowering::Flow Lowering::stream(const Schedule& schedule, std::uint32_t c, const
     double work = 0;
     for (const Loop& loop : channel.loops) work += loop.chunk * busiest_hop * schedule.wire_per_data;
 
-    // The last hop's latency passes when all bytes are gone.
-    const SimTime pace = std::max(alone.makespan - alone.last_latency, from_seconds(alone.busiest));
+    const CrowdedPace pace = shared_ ? crowded_pace(alone) : lone_pace(alone);
     const bool by_links = alone.busiest > alone.own_busiest * (1 + 1e-9);
     return {.channel = c,
-            .delay = std::max(SimTime{}, alone.makespan - pace),
-            .work = work,
-            .rate_limit = work / seconds(pace),
+            .delay = pace.delay,
+            .work = work * pace.more,
+            .rate_limit = work * pace.more / seconds(pace.span),
             .uses = map_.uses(uses_of(placed, counts, busiest_hop), copies_),
-            .tail = {},
-            .pace = {
-                .alone = pace, .working = from_seconds(alone.busiest), .held_by = by_links ? kBusiestLink : kOwnLimit}};
+            .tail = pace.tail,
+            .pace = {.alone = pace.span,
+                     .working = from_seconds(alone.busiest),
+                     .held_by = by_links ? kBusiestLink : kOwnLimit,
+                     .tail = pace.tail,
+                     .more = pace.more}};
 }
 
 // Of all that its channel uses the resource that the operation fills most.
@@ -231,7 +257,7 @@ void Lowering::name_holders(std::span<Flow> flows) const {
     std::map<ResourceId, double> seconds;
     for (const Flow& flow : flows)
         for (const auto& [resource, weight] : flow.uses)
-            seconds[resource] += weight * flow.work / builder_.capacity(resource);
+            seconds[resource] += weight * flow.work / flow.pace.more / builder_.capacity(resource);
     for (Flow& flow : flows) {
         if (flow.pace.held_by != kBusiestLink) continue;
         flow.pace.held_by = kOwnLimit;
@@ -285,8 +311,10 @@ void Lowering::exchange_stream(const Group& group, const Schedule& schedule, Flo
                          .delay = flow.delay,
                          .work = flow.work,
                          .rate_limit = flow.rate_limit,
+                         .share = flow.share,
                          .uses = map_.uses(flow.uses, copies_),
-                         .tail = {}});
+                         .tail = flow.tail,
+                         .pace = {.tail = flow.tail}});
     }
 }
 
@@ -362,31 +390,26 @@ Lowered Lowering::finish() && {
 
 namespace {
 
-bool has_exchange(std::span<const Step> steps) {
-    return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
-        return step.schedule != nullptr && step.schedule->exchange.has_value();
-    });
+Lowered lower_joined(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes,
+                     Fidelity fidelity) {
+    Lowering lowering(topology, steps, classes, fidelity, may_overlap(steps));
+    for (const Step& step : steps) lowering.add_step(step);
+    return std::move(lowering).finish();
 }
 
 }  // namespace
 
 Lowered lower(const Topology& topology, std::span<const Step> steps, Fidelity fidelity) {
-    Lowering lowering(topology, fidelity, has_exchange(steps));
-    for (const Step& step : steps) lowering.add_step(step);
-    return std::move(lowering).finish();
+    return lower_joined(topology, steps, nullptr, fidelity);
 }
 
 Lowered lower_folded(const Topology& topology, std::span<const Step> steps, const LinkClasses& classes,
                      Fidelity fidelity) {
-    Lowering lowering(topology, fidelity, has_exchange(steps), classes);
-    for (const Step& step : steps) lowering.add_step(step);
-    return std::move(lowering).finish();
+    return lower_joined(topology, steps, &classes, fidelity);
 }
 
-Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes) {
-    const bool exchanges = has_exchange(steps);
-    Lowering lowering = classes != nullptr ? Lowering(topology, Fidelity::stream, exchanges, *classes)
-                                           : Lowering(topology, Fidelity::stream, exchanges);
+Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, bool shared) {
+    Lowering lowering(topology, steps, classes, Fidelity::stream, shared);
     lowering.keep_apart();
     for (const Step& step : steps) lowering.add_step(step);
     return std::move(lowering).finish();

@@ -1,9 +1,15 @@
 #include "solo_makespan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace fmsim {
 namespace {
+
+// What the links of a stage give it, whatever its SM could do.
+double links_share(const HopOnLinks& hop, Stage stage) {
+    return on_route(hop, stage) ? hop.links_share : std::numeric_limits<double>::infinity();
+}
 
 // Seconds that each lane and stage works through the whole run, at the rates given; the most of them.
 template <class Rate>
@@ -63,7 +69,10 @@ SoloRun work_of(const Schedule& schedule, const Channel& channel, const ChannelO
     return {.makespan = {},
             .last_latency = {},
             .busiest = busiest(schedule, channel, counts, period, full_rate),
-            .own_busiest = busiest(schedule, channel, counts, period, own_limit)};
+            .own_busiest = busiest(schedule, channel, counts, period, own_limit),
+            .links = busiest(schedule, channel, counts, period, links_share),
+            .among_two = {},
+            .among_eight = {}};
 }
 
 void end_with(SoloRun& run, SimTime end, SimTime latency) {

@@ -23,6 +23,9 @@ struct SoloRun {
     SimTime last_latency;  // of the hop that ends last: no bytes move meanwhile
     double busiest{};      // seconds that the busiest stage works; the channel's rate alone is its bytes / this
     double own_busiest{};  // the same if links were no limit
+    double links{};        // seconds that the busiest of its links works, with all channels of the operation on it
+    // The makespan when so many as the operation, in step with it, share its links; 0: not asked for.
+    SimTime among_two, among_eight;
 };
 
 // Without the makespan and its last latency.

@@ -36,7 +36,7 @@ public:
     }
     SimTime folded() const {
         SimTime last{};
-        for (const SoloRun& run : runs_alone(net, schedule, place(net, group, schedule)))
+        for (const SoloRun& run : runs_alone(net, schedule, place(net, group, schedule), false))
             last = std::max(last, run.makespan);
         return last;
     }
@@ -108,7 +108,8 @@ TEST_CASE("ranks that turn end as all of them drawn one by one do, whatever thei
         channel.steps = std::make_shared<const Pattern>(
             turned(*std::get<std::shared_ptr<const TurningSteps>>(channel.steps), ranks));
     const auto placed = place(net, group, schedule);
-    const auto once = runs_alone(net, schedule, placed), all = runs_alone(net, drawn, place(net, group, drawn));
+    const auto once = runs_alone(net, schedule, placed, true),
+               all = runs_alone(net, drawn, place(net, group, drawn), true);
     REQUIRE(once.size() == all.size());
     for (std::size_t c = 0; c < once.size(); ++c) {
         INFO(ranks << " ranks, channel " << c);
@@ -116,6 +117,8 @@ TEST_CASE("ranks that turn end as all of them drawn one by one do, whatever thei
         CHECK(once[c].last_latency == all[c].last_latency);
         CHECK(once[c].busiest == all[c].busiest);
         CHECK(once[c].own_busiest == all[c].own_busiest);
+        CHECK(once[c].among_two == all[c].among_two);
+        CHECK(once[c].among_eight == all[c].among_eight);
     }
     const std::size_t dimensions = std::get<std::shared_ptr<const TurningSteps>>(schedule.channels[0].steps)->hops;
     CHECK(period_of(schedule.channels[0], placed[0]) == dimensions * (slow_nic ? ranks : 1));
