@@ -6,6 +6,9 @@
 //
 // Not here: what runs on it, which schedule a collective takes, and time. Latencies and rates are facts of a kind of
 // link; lowering turns them into delays and work.
+//
+// Over 500 lines, since it is the door of one room: what a catalogue says of machines, what a cluster file says of their
+// network, the graph built of both, and where jobs are placed on it.
 #pragma once
 
 #include <array>

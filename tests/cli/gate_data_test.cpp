@@ -38,17 +38,22 @@ bool crosses_efa(const Judgement& row) {
     return row.metric != "activations 1/time_us" && row.metric != "memory_gib";
 }
 
+// Its exchanges end under its products: with a tenth less it takes 0.008 % longer, and 0.01 % are allowed.
+bool hides(const Judgement& row) { return row.scenario.find("Llama 3 8B on 32 H100") != std::string::npos; }
+
 }  // namespace
 
 TEST_CASE("EFA with a tenth less bandwidth in the data regresses what crosses it, by name, and nothing else") {
     std::size_t failed = 0;
     for (const Judgement& row : judged(with_efa("carries", 0.9))) {
         CAPTURE(row.scenario, row.metric, row.reason);
-        CHECK((row.verdict == Verdict::regressed) == crosses_efa(row));
-        if (crosses_efa(row)) {
+        const bool regresses = crosses_efa(row) && !hides(row);
+        CHECK((row.verdict == Verdict::regressed) == regresses);
+        if (crosses_efa(row)) CHECK(*row.measured != row.baseline);
+        if (regresses) {
             CHECK_THAT(row.reason, Catch::Contains("EFA bandwidth") && Catch::Contains("makes"));
             ++failed;
-        } else {
+        } else if (!crosses_efa(row)) {
             CHECK(*row.measured == row.baseline);
         }
     }
