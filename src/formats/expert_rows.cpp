@@ -80,6 +80,8 @@ bool is_expert_rows(std::string_view text) {
 
 std::vector<Measurements> parse_expert_rows(std::string_view text, const std::string& file) {
     const json document = json::parse(text, nullptr, false);
+    if (!document.is_object() || !document.contains("rows") || !document["rows"].is_array())
+        throw InputError({{file, 0, "/rows", "expected a list of measured exchanges", "none"}});
     std::vector<Measurements> tables;
     for (std::size_t i = 0; i < document["rows"].size(); ++i) {
         const json& row = document["rows"][i];

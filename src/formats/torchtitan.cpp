@@ -10,11 +10,20 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #define TOML_HEADER_ONLY 1
+// A key that begins with neither a letter nor a quote is only asserted by the parser: a crash, or with NDEBUG worse.
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+constexpr void must_hold(bool condition) {
+    if (!condition) throw std::logic_error("a key or value that is none");
+}
+#define TOML_ASSERT(condition) must_hold(static_cast<bool>(condition))
 #include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
 
 #include "fmsim/formats.hpp"
 #include "fmsim/training.hpp"
@@ -32,6 +41,8 @@ public:
         } catch (const toml::parse_error& error) {
             throw InputError(
                 {{file, error.source().begin.line, "", "expected TOML", printable(std::string(error.description()))}});
+        } catch (const std::logic_error& error) {
+            throw InputError({{file, 0, "", "expected TOML", error.what()}});
         }
     }
     // The first of the names ("table.key") that the file has.
