@@ -59,7 +59,7 @@ Framework framework_of(const Source& source, const json& row) {
 }
 
 void set_sharding(TrainingPlan& plan, const Source& source, const json& row) {
-    const json& parallel = row["parallel"];
+    const json& parallel = row.at("parallel");
     const std::string words = words_of(parallel, "fsdp");
     const bool lower = has(words, "ZeRO-2 style");  // parameters stay after the forward pass
     if (has(words, "plain data parallel") || has(words, "ZeRO-0") || words == "none") {
@@ -81,7 +81,7 @@ void set_sharding(TrainingPlan& plan, const Source& source, const json& row) {
     };
     number_after("over ");
     number_after("FSDP ");
-    if (has(words, "shard in node")) plan.shard_group = row["hardware"].value("gpus_per_node", 8U);
+    if (has(words, "shard in node")) plan.shard_group = row.at("hardware").value("gpus_per_node", 8U);
     plan.offload = has(words, "offload");
     // torchtitan keeps gathered parameters between micro-batches of a pipeline, and scatters gradients behind the last.
     if (plan.pipeline > 1 && has(source.framework, "torchtitan")) plan.sharding = Sharding::fsdp_whole;
@@ -89,7 +89,7 @@ void set_sharding(TrainingPlan& plan, const Source& source, const json& row) {
 }
 
 void set_overlap(TrainingPlan& plan, const Source& source, const Framework& framework, const json& row) {
-    const json& said = row.contains("overlap") ? row["overlap"] : json();
+    const json& said = row.contains("overlap") ? row.at("overlap") : json();
     const std::string words = words_of(row, "overlap") + words_of(row, "recipe_extra");
     if (said.is_object()) {
         plan.overlap.tensor = said.value("tp_comm_overlap", false);
@@ -117,9 +117,9 @@ void set_overlap(TrainingPlan& plan, const Source& source, const Framework& fram
     if (has(source.framework, "Bridge (Megatron-Core)") && !row.contains("recipe_extra") && plan.model.experts) {
         plan.dispatch = Dispatch::once_a_domain;
         plan.graph =
-            row["hardware"].value("gpu", "").find('B') != std::string::npos && row.value("release", "") >= "26";
+            row.at("hardware").value("gpu", "").find('B') != std::string::npos && row.value("release", "") >= "26";
         // From release 26.04 on its recipes of interleaved plans exchange tokens beside the other micro-batch.
-        if (!said.is_object() && row.value("release", "") >= "26.04" && degree(row["parallel"], "vpp") > 1)
+        if (!said.is_object() && row.value("release", "") >= "26.04" && degree(row.at("parallel"), "vpp") > 1)
             plan.overlap.experts = true;
     }
     plan.graph =
@@ -143,7 +143,7 @@ void set_precision(TrainingPlan& plan, const Source& source, const Framework& fr
     if (has(words_of(row, "precision_source"), "PURE")) plan.gradient_bits = 16;
     if (low && (nemo || has(words_of(row, "overlap"), "FP8 all-gather") || has(source.defaults, "float8 all-gather")))
         plan.gather_bits = 8;
-    const std::string gpu = row["hardware"].value("gpu", "");
+    const std::string gpu = row.at("hardware").value("gpu", "");
     const bool hopper = gpu.starts_with("H") || gpu == "GH200";
     if (framework.old)
         plan.attention = "unfused";
@@ -156,8 +156,8 @@ void set_precision(TrainingPlan& plan, const Source& source, const Framework& fr
 }
 
 std::vector<std::int64_t> micro_batches(const TrainingPlan& plan, const Source& source, const json& batch) {
-    if (batch.contains("micro_batch") && batch["micro_batch"].is_number())
-        return {batch["micro_batch"].get<std::int64_t>()};
+    if (batch.contains("micro_batch") && batch.at("micro_batch").is_number())
+        return {batch.at("micro_batch").get<std::int64_t>()};
     // torchtitan cuts a rank's batch into as many micro-batches as there are stages.
     const std::int64_t stages = static_cast<std::int64_t>(plan.data()) * plan.pipeline;
     if (plan.pipeline > 1 && has(source.framework, "torchtitan") && plan.global_batch % stages == 0)
@@ -191,15 +191,15 @@ std::vector<Recompute> recomputes(const json& row) {
 }
 
 TrainingPlan base_plan(const Source& source, const json& row) {
-    const json& parallel = row["parallel"];
-    const json& batch = row["batch"];
+    const json& parallel = row.at("parallel");
+    const json& batch = row.at("batch");
     TrainingPlan plan;
-    plan.model = measured_model(row["model"]);
-    plan.gpus = row["hardware"]["gpus"].get<std::uint32_t>();
-    if (!batch.contains("global_batch") || !batch["global_batch"].is_number())
+    plan.model = measured_model(row.at("model"));
+    plan.gpus = row.at("hardware").at("gpus").get<std::uint32_t>();
+    if (!batch.contains("global_batch") || !batch.at("global_batch").is_number())
         throw std::runtime_error("no global batch");
-    plan.sequence = batch["seq_len"].get<std::int64_t>();
-    plan.global_batch = batch["global_batch"].get<std::int64_t>();
+    plan.sequence = batch.at("seq_len").get<std::int64_t>();
+    plan.global_batch = batch.at("global_batch").get<std::int64_t>();
     plan.tensor = degree(parallel, "tp");
     plan.pipeline = degree(parallel, "pp");
     plan.context = degree(parallel, "cp");
@@ -208,7 +208,7 @@ TrainingPlan base_plan(const Source& source, const json& row) {
     plan.expert_tensor = plan.model.experts ? degree(parallel, "etp", follows ? plan.tensor : 1) : 1;
     plan.sequence_parallel = plan.tensor > 1 && parallel.value("sequence_parallel", true);
     if (plan.model.bias && plan.model.experts == std::nullopt) plan.model.positions = plan.sequence;
-    plan.frozen = row.contains("task") && (row["task"] == "lora" || row["task"] == "peft");
+    plan.frozen = row.contains("task") && (row.at("task") == "lora" || row.at("task") == "peft");
     const Framework framework = framework_of(source, row);
     set_sharding(plan, source, row);
     set_overlap(plan, source, framework, row);
@@ -220,8 +220,8 @@ std::vector<TrainingPlan> plans_of(const Source& source, const json& row) {
     const TrainingPlan base = base_plan(source, row);
     std::vector<TrainingPlan> plans;
     for (const Recompute& recompute : recomputes(row))
-        for (const std::int64_t size : micro_batches(base, source, row["batch"]))
-            for (const std::uint32_t chunks : chunk_counts(base, row["parallel"])) {
+        for (const std::int64_t size : micro_batches(base, source, row.at("batch")))
+            for (const std::uint32_t chunks : chunk_counts(base, row.at("parallel"))) {
                 TrainingPlan plan = base;
                 plan.recompute = recompute;
                 plan.micro_batch = size;
@@ -247,19 +247,19 @@ MeasuredStep step_of(const Source& source, const json& row) {
     try {
         if (!row.contains("parallel") || !row.contains("model") || !row.contains("hardware"))
             throw std::runtime_error("no plan");
-        step.gpu = row["hardware"].value("gpu", "");
-        step.experts = row["model"].value("type", "dense") == "moe";
+        step.gpu = row.at("hardware").value("gpu", "");
+        step.experts = row.at("model").value("type", "dense") == "moe";
         if (row.value("config_incomplete", false)) throw std::runtime_error("the configuration is incomplete");
-        const json& measured = row["measured"];
-        if (!measured.contains("step_time_s") || !measured["step_time_s"].is_number())
+        const json& measured = row.at("measured");
+        if (!measured.contains("step_time_s") || !measured.at("step_time_s").is_number())
             throw std::runtime_error("no measured step time");
-        step.seconds = measured["step_time_s"].get<double>();
+        step.seconds = measured.at("step_time_s").get<double>();
         if (row.contains("algorithm") || source.name.starts_with("rl_"))
             throw std::runtime_error("a step of reinforcement learning: generation is part of it");
-        if (!row["hardware"].contains("cluster") || !row["hardware"]["cluster"].is_string())
+        if (!row.at("hardware").contains("cluster") || !row.at("hardware").at("cluster").is_string())
             throw std::runtime_error("the cluster is not known");
-        step.cluster = row["hardware"]["cluster"].get<std::string>();
-        step.per_domain = row["hardware"].value("gpus_per_domain", 0U);
+        step.cluster = row.at("hardware").at("cluster").get<std::string>();
+        step.per_domain = row.at("hardware").value("gpus_per_domain", 0U);
         step.plans = plans_of(source, row);
         if (step.plans.front().offload) throw std::runtime_error("parameters on the host");
         if (step.plans.empty()) throw std::runtime_error("no micro-batch fits the batch");
@@ -275,19 +275,24 @@ MeasuredStep step_of(const Source& source, const json& row) {
 bool is_measured_steps(std::string_view text) {
     const json document = json::parse(text, nullptr, false);
     if (!document.is_object() || !document.contains("rows")) return false;
-    const json& rows = document["rows"];
+    const json& rows = document.at("rows");
     return rows.is_array() && !rows.empty() && rows.front().is_object() && rows.front().contains("measured");
 }
 
 std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std::string& file) {
     const json document = json::parse(text, nullptr, false);
-    if (!document.is_object() || !document.contains("rows") || !document["rows"].is_array())
+    if (!document.is_object() || !document.contains("rows") || !document.at("rows").is_array())
         throw InputError({{file, 0, "/rows", "expected a list of measured steps", "none"}});
     std::string name = file.substr(file.find_last_of('/') + 1);
     name = name.substr(0, name.find('.'));
     const Source source{name, words_of(document, "framework"), words_of(document, "defaults")};
     std::vector<MeasuredStep> steps;
-    for (const json& row : document["rows"]) steps.push_back(step_of(source, row));
+    for (const json& row : document.at("rows")) try {
+            steps.push_back(step_of(source, row));
+        } catch (const json::exception& error) {
+            throw InputError({{file, 0, "/rows/" + std::to_string(steps.size()), "expected a measured step",
+                               printable(error.what())}});
+        }
     return steps;
 }
 
