@@ -111,9 +111,10 @@ struct StepSpan {
 };
 
 // What a channel of `stream` takes for its bytes when its operation is alone: its own limit is no more than its work in
-// that time, with the waiting between steps in it, so that others can have what it leaves of its links meanwhile.
+// that time, with the waiting between steps in it, so that others can have what it leaves of its links meanwhile. Of an
+// exchange: what its longest message takes, of which it works while it copies.
 struct Pace {
-    SimTime alone;                   // 0: the limit is what the SMs copy, or a rank
+    SimTime alone;                   // 0: no transfer
     SimTime working;                 // of that, what the busiest stage needs for the bytes
     ResourceId held_by = kOwnLimit;  // that stage's resource of the system; kOwnLimit: SMs
     SimTime tail;                    // between the end of its bytes and that of the channel

@@ -40,7 +40,8 @@ struct Level {
     ResourceSums bytes;         // on links
     ResourceSums parts;         // transfers at once on links
     ResourceSums seconds;       // of proxies and copiers
-    double slowest{};           // seconds that the longest message needs by its own channels
+    double slowest{};           // seconds that the longest message needs by its own channels,
+    double copying{};           // and of them those for its bytes
     ResourceSums first_copies;  // seconds of copiers
     double first_copy{};        // of one message by its own channel
     ResourceSums first_posts;   // seconds of proxies
@@ -57,8 +58,8 @@ struct Level {
         seconds.add(message.copier, times * message.bytes * message.copier_seconds);
         // The last chunk's signal holds up no other: it is part of the hop's latency.
         const double signals = message.messages / message.parts - 1;
-        slowest = std::max(slowest, message.bytes / (message.parts * message.copy_limit) +
-                                        signals * fmsim::seconds(message.unit_cost));
+        const double copies = message.bytes / (message.parts * message.copy_limit);
+        take_slower(copies + signals * fmsim::seconds(message.unit_cost), copies);
         last_copy = std::max(last_copy, message.last_copy_seconds);
         if (message.leaves_domain) {
             const double piece = message.bytes / message.messages;
@@ -73,9 +74,14 @@ struct Level {
             parts.add({link.value}, times * share * message.parts);
         }
     }
+    void take_slower(double other, double its_copying) {
+        if (other <= slowest) return;
+        slowest = other;
+        copying = its_copying;
+    }
     // Of what is not summed.
     void take_most(const Level& other) {
-        slowest = std::max(slowest, other.slowest);
+        take_slower(other.slowest, other.copying);
         first_copy = std::max(first_copy, other.first_copy);
         last_copy = std::max(last_copy, other.last_copy);
         latency = std::max(latency, other.latency);
@@ -88,6 +94,8 @@ struct Level {
             for (const auto& [resource, there] : uses->in_order())
                 if (there > 0) flow.uses.push_back({resource, there / flow.work});
         flow.rate_limit = flow.work / slowest;
+        flow.alone = from_seconds(slowest);
+        flow.copying = from_seconds(copying);
         if (const double together = parts.largest(); together > 0) flow.share = together;
         const double first = std::max(first_copy, first_copies.largest());
         flow.tail = latency + from_seconds(last_copy);
@@ -147,10 +155,6 @@ void add_kept(const Topology& topology, const Group& group, const Exchange& exch
         level.seconds.add(resource_of(topology, place, GpuPart::copier), exchange.kept / (rate * exchange.channels));
     }
 }
-
-}  // namespace
-
-namespace {
 
 using Levels = std::vector<Level>;
 

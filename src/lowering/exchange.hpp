@@ -47,6 +47,8 @@ struct LevelFlow {
     double work{};  // wire bytes on the busiest link, or of the busiest rank where no link is used
     std::vector<Use> uses;
     double rate_limit{};
+    SimTime alone;     // the work at that limit, which is the longest message's copies and signals
+    SimTime copying;   // of it
     double share = 1;  // transfers at once on that link, each of which has its part of it
     SimTime delay;     // before the bytes
     SimTime tail;      // after them

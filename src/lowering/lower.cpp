@@ -314,7 +314,7 @@ void Lowering::exchange_stream(const Group& group, const Schedule& schedule, Flo
                          .share = flow.share,
                          .uses = map_.uses(flow.uses, copies_),
                          .tail = flow.tail,
-                         .pace = {.tail = flow.tail}});
+                         .pace = {.alone = flow.alone, .working = flow.copying, .tail = flow.tail}});
     }
 }
 
