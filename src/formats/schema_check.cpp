@@ -14,7 +14,6 @@
 #include "embedded.hpp"
 #include "fmsim/formats.hpp"
 #include "outline.hpp"
-#include "schema_quick.hpp"
 
 namespace fmsim {
 namespace {
@@ -181,23 +180,11 @@ std::string schema_text(std::string_view name) {
     return schema.dump(2) + "\n";
 }
 
-namespace {
-
-std::vector<Problem> checked(const json& value, const json& root, const std::string& file) {
+std::vector<Problem> schema_problems(const json& value, const std::string& name, const std::string& file) {
+    const json root = load<json>(name);
     std::vector<Problem> all = Check(root).problems(value);
     for (Problem& problem : all) problem.file = file;
     return all;
-}
-
-}  // namespace
-
-std::vector<Problem> schema_problems(const json& value, const std::string& name, const std::string& file) {
-    const json root = load<json>(name);
-    return surely_follows(value, root) ? std::vector<Problem>{} : checked(value, root, file);
-}
-
-std::vector<Problem> all_schema_problems(const json& value, const std::string& name, const std::string& file) {
-    return checked(value, load<json>(name), file);
 }
 
 }  // namespace fmsim

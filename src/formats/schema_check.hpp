@@ -15,8 +15,4 @@ namespace fmsim {
 // All violations, without lines. `schema` is a name in schemas/: "workload".
 std::vector<Problem> schema_problems(const nlohmann::json& value, const std::string& schema, const std::string& file);
 
-// The same, and the whole check also where the quick one (schema_quick.hpp) would do: its slow twin, for tests.
-std::vector<Problem> all_schema_problems(const nlohmann::json& value, const std::string& schema,
-                                         const std::string& file);
-
 }  // namespace fmsim
