@@ -191,7 +191,6 @@ struct Measurements {
     Pins pins;                   // what its run had fixed
     std::string dtype{};
     std::string note{};
-    bool to_any_rail{};  // raw writes: to any GPU of other domains, not only to those on the sender's rail
 };
 
 // The measured time of a size, if the table has it.

@@ -87,8 +87,6 @@ struct Nic {
     SimTime hop_spread{};              // of a collective's step, more for each doubling of the messages beside it
     SimTime wire_latency;              // NIC to NIC alone, such as a control message or an acknowledgement takes
     SimTime message_cost;              // of the sender's proxy, for each message of an exchange
-    SimTime write_cost{};              // of the interface, for each of many writes, beside its bytes
-    double across_rails = 1;           // share of raw writes and their bytes that it carries to other rails
     SimTime reported_latency;          // what NCCL's tuner is told; a knob, no physics
 };
 

@@ -73,16 +73,11 @@ private:
         row.channels = call.channels;
     }
 
-    // Between writes that follow each other: what the NICs of a GPU take for one, its number and its bytes. Peers on
-    // any rail are drawn evenly, so some share the sender's.
+    // Between writes that follow each other: what the NICs of a GPU take for the bytes of one.
     double write_stream_us(Bytes size) const {
-        const DomainType& type = topology_.type_of(DomainId{0});
-        const InstanceType& instance = type.instance;
-        const Nic& nic = *instance.nic;
+        const InstanceType& instance = topology_.type_of(DomainId{0}).instance;
         const double nics = static_cast<double>(instance.nics) / instance.gpus;
-        const double one = seconds(nic.write_cost) + static_cast<double>(size.count) / nic.carries.value;
-        const double aligned = table_.to_any_rail ? 1.0 / type.groups() : 1;
-        return (aligned + (1 - aligned) / nic.across_rails) * one / nics * 1e6;
+        return static_cast<double>(size.count) / (nics * instance.nic->carries.value) * 1e6;
     }
 
     const Measurements& table_;

@@ -84,8 +84,6 @@ Nic nic_of(const Spot& root) {
             .hop_spread = root.has("hop_spread") ? value(root["hop_spread"]).span() : SimTime{},
             .wire_latency = value(root["wire_latency"]).span(),
             .message_cost = value(root["message_cost"]).span(),
-            .write_cost = root.has("write_cost") ? value(root["write_cost"]).span() : SimTime{},
-            .across_rails = root.has("across_rails") ? value(root["across_rails"]).number() : 1,
             .reported_latency = value(root["reported_latency"]).span()};
 }
 

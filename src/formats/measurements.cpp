@@ -49,12 +49,6 @@ Pins pins_of(const Document::Spot& root) {
     return pins;
 }
 
-// "peers" says it; published tables of raw writes say it in their note.
-bool is_to_any_rail(const Document::Spot& root) {
-    if (given(root, "peers")) return root["peers"].text() == "any_rail";
-    return given(root, "note") && root["note"].text().find("Peers on any GPU") != std::string::npos;
-}
-
 }  // namespace
 
 Measurements parse_measurements(std::string_view text, const std::string& file) {
@@ -72,8 +66,7 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
                               .nccl_version = given(root, "nccl_version") ? root["nccl_version"].text() : "",
                               .pins = pins_of(root),
                               .dtype = given(root, "dtype") ? root["dtype"].text() : "",
-                              .note = given(root, "note") ? root["note"].text() : "",
-                              .to_any_rail = is_to_any_rail(root)};
+                              .note = given(root, "note") ? root["note"].text() : ""};
     const Document::Spot rows = root["rows"];
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (given(rows[i], "time_us"))

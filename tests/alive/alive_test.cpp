@@ -7,7 +7,6 @@
 #include <regex>
 #include <set>
 
-#include "fmsim/analysis.hpp"
 #include "fmsim/formats.hpp"
 #include "fmsim/predict.hpp"
 #include "fmsim/training.hpp"
@@ -90,20 +89,6 @@ std::string predictions(const Catalogue& catalogue, const std::string& machine) 
     return all;
 }
 
-// Writes without a collective, from one machine to another: to the sender's rail, and to any.
-std::string raw_writes(const Catalogue& catalogue, const std::string& machine) {
-    Cluster cluster = catalogue.cluster(machine);
-    cluster.blocks[0].count = 2;
-    if (!cluster.blocks[0].type.instance.nic) return "";
-    Measurements table{.id = "writes", .collective = "rdma_write_stream", .rows = {{.size = {1 << 16}, .time_us = 1}}};
-    std::string all;
-    for (const bool any : {false, true}) {
-        table.to_any_rail = any;
-        all += fmt::format("{} ", *validate(table, build_topology(cluster), catalogue.nccl()).front().predicted_us);
-    }
-    return all;
-}
-
 // Kernels of every kind on a machine's GPU: each precision it has units for, each implementation of attention.
 std::string kernel_times(const Catalogue& catalogue, const std::string& machine) {
     const Gpu gpu = catalogue.domain(machine).instance.gpu;
@@ -182,7 +167,6 @@ bool alive(const Files& files, const std::string& path, const std::string& point
         try {
             if (outlays(Catalogue(other), machine) != outlays(Catalogue(files), machine)) return true;
             if (kernel_times(Catalogue(other), machine) != kernel_times(Catalogue(files), machine)) return true;
-            if (raw_writes(Catalogue(other), machine) != raw_writes(Catalogue(files), machine)) return true;
             if (predictions(Catalogue(other), machine) != predictions(Catalogue(files), machine)) return true;
         } catch (const InputError&) {
             return true;  // a count that no longer fits the rest: read, and cared about

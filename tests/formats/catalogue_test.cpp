@@ -52,8 +52,6 @@ TEST_CASE("the NIC reads to the values of its file") {
     CHECK(type.nic->carries == rate(nic["carries"]));
     CHECK(type.nic->wire_latency == span(nic["wire_latency"]));
     CHECK(type.nic->reported_latency == span(nic["reported_latency"]));
-    CHECK(type.nic->write_cost == span(nic["write_cost"]));
-    CHECK(type.nic->across_rails == nic["across_rails"]["value"]);
     for (const Protocol protocol : kProtocols)
         CHECK(type.nic->hop_latency[protocol] == span(nic["hop_latency"][std::string(name(protocol))]));
 }

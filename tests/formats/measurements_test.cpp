@@ -28,22 +28,6 @@ TEST_CASE("a table reads to its rows; those without a time are left out; other k
     CHECK(measured_us(table, Bytes{16LL << 30}) == 82477.0);
 }
 
-TEST_CASE("raw writes to any rail: the table says so, or its note does") {
-    const auto read = [](const std::string& more) {
-        return parse_measurements(R"({"id": "w", "cluster": "p5.48xlarge:2", "collective": "rdma_write_stream",
-                                      "source": "s", )" +
-                                      more + R"("rows": [{"bytes": 8192, "time_us": 1.3}]})",
-                                  "w.json")
-            .to_any_rail;
-    };
-    CHECK_FALSE(read(""));
-    CHECK(read(R"("peers": "any_rail", )"));
-    CHECK(read(R"("note": "Peers on any GPU of the other node.", )"));
-    CHECK_FALSE(read(R"("note": "Peers only on the same rail.", )"));
-    CHECK_FALSE(read(R"("peers": "same_rail", "note": "Peers on any GPU of the other node.", )"));
-    CHECK_THROWS_AS(read(R"("peers": "some", )"), InputError);
-}
-
 TEST_CASE("reasons why tables are out of reach, and a fit's errors of sources left out") {
     const auto said = parse_out_of_reach(read_file(FMSIM_SOURCE_DIR "/bench/out_of_reach.json"), "out_of_reach.json");
     REQUIRE(!said.empty());
