@@ -287,12 +287,14 @@ std::vector<MeasuredStep> parse_measured_steps(std::string_view text, const std:
     name = name.substr(0, name.find('.'));
     const Source source{name, words_of(document, "framework"), words_of(document, "defaults")};
     std::vector<MeasuredStep> steps;
-    for (const json& row : document.at("rows")) try {
+    for (const json& row : document.at("rows")) {
+        try {
             steps.push_back(step_of(source, row));
         } catch (const json::exception& error) {
             throw InputError({{file, 0, "/rows/" + std::to_string(steps.size()), "expected a measured step",
                                printable(error.what())}});
         }
+    }
     return steps;
 }
 

@@ -29,10 +29,8 @@ Imported import(std::uint8_t kind, std::string_view text, const Catalogue& catal
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     static const Catalogue catalogue = Catalogue::shipped();
-    if (size == 0) return 0;
-    const auto text = test::as_text(bytes + 1, size - 1);
-    test::only_refusals([&] {
-        const Imported imported = import(bytes[0], text, catalogue);
+    return test::only_refusals_of(bytes, size, [](std::uint8_t kind, std::string_view text) {
+        const Imported imported = import(kind, text, catalogue);
         std::uint64_t instances = 0;
         for (const DomainBlock& block : imported.cluster.blocks) instances += block.count;
         if (instances > 100) return;
@@ -40,5 +38,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         const Cluster again = parse_cluster(ours, "again.json", catalogue);
         test::require(again.blocks.size() == imported.cluster.blocks.size());
     });
-    return 0;
 }

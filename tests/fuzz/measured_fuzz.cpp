@@ -38,7 +38,5 @@ void read(std::uint8_t kind, std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    if (size == 0) return 0;
-    test::only_refusals([&] { read(bytes[0], test::as_text(bytes + 1, size - 1)); });
-    return 0;
+    return fmsim::test::only_refusals_of(bytes, size, read);
 }

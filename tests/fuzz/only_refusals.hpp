@@ -32,4 +32,11 @@ void only_refusals(Read read) {
     }
 }
 
+// The same for several readers: the first byte says which, the rest is for it.
+template <class Read>
+int only_refusals_of(const std::uint8_t* bytes, std::size_t size, Read read) {
+    if (size > 0) only_refusals([&] { read(bytes[0], as_text(bytes + 1, size - 1)); });
+    return 0;
+}
+
 }  // namespace fmsim::test
