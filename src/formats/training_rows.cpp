@@ -33,7 +33,7 @@ std::string words_of(const json& row, const char* key) {
 // A number, also in quotes ("8"); `otherwise` for words ("not stated").
 std::uint32_t degree(const json& parallel, const char* key, std::uint32_t otherwise = 1) {
     if (!parallel.contains(key)) return otherwise;
-    if (parallel[key].is_number()) return parallel[key].get<std::uint32_t>();
+    if (parallel[key].is_number()) return static_cast<std::uint32_t>(count_at(parallel, key, 0));
     const std::string text = words_of(parallel, key);
     std::uint32_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -157,7 +157,7 @@ void set_precision(TrainingPlan& plan, const Source& source, const Framework& fr
 
 std::vector<std::int64_t> micro_batches(const TrainingPlan& plan, const Source& source, const json& batch) {
     if (batch.contains("micro_batch") && batch.at("micro_batch").is_number())
-        return {batch.at("micro_batch").get<std::int64_t>()};
+        return {count_at(batch, "micro_batch", 1)};
     // torchtitan cuts a rank's batch into as many micro-batches as there are stages.
     const std::int64_t stages = static_cast<std::int64_t>(plan.data()) * plan.pipeline;
     if (plan.pipeline > 1 && has(source.framework, "torchtitan") && plan.global_batch % stages == 0)
@@ -195,17 +195,20 @@ TrainingPlan base_plan(const Source& source, const json& row) {
     const json& batch = row.at("batch");
     TrainingPlan plan;
     plan.model = measured_model(row.at("model"));
-    plan.gpus = row.at("hardware").at("gpus").get<std::uint32_t>();
+    plan.gpus = static_cast<std::uint32_t>(count_at(row.at("hardware"), "gpus", 1));
     if (!batch.contains("global_batch") || !batch.at("global_batch").is_number())
         throw std::runtime_error("no global batch");
-    plan.sequence = batch.at("seq_len").get<std::int64_t>();
-    plan.global_batch = batch.at("global_batch").get<std::int64_t>();
+    plan.sequence = count_at(batch, "seq_len", 1);
+    plan.global_batch = count_at(batch, "global_batch", 1);
     plan.tensor = degree(parallel, "tp");
     plan.pipeline = degree(parallel, "pp");
     plan.context = degree(parallel, "cp");
     plan.experts = plan.model.experts ? degree(parallel, "ep") : 1;
     const bool follows = has(source.defaults, "expert TP equals TP");
     plan.expert_tensor = plan.model.experts ? degree(parallel, "etp", follows ? plan.tensor : 1) : 1;
+    const bool degrees =
+        plan.tensor > 0 && plan.pipeline > 0 && plan.context > 0 && plan.experts > 0 && plan.expert_tensor > 0;
+    if (!degrees || plan.data() == 0) throw std::runtime_error("a degree is 0, or there are fewer GPUs than they need");
     plan.sequence_parallel = plan.tensor > 1 && parallel.value("sequence_parallel", true);
     if (plan.model.bias && plan.model.experts == std::nullopt) plan.model.positions = plan.sequence;
     plan.frozen = row.contains("task") && (row.at("task") == "lora" || row.at("task") == "peft");
@@ -261,8 +264,8 @@ MeasuredStep step_of(const Source& source, const json& row) {
         step.cluster = row.at("hardware").at("cluster").get<std::string>();
         step.per_domain = row.at("hardware").value("gpus_per_domain", 0U);
         step.plans = plans_of(source, row);
-        if (step.plans.front().offload) throw std::runtime_error("parameters on the host");
         if (step.plans.empty()) throw std::runtime_error("no micro-batch fits the batch");
+        if (step.plans.front().offload) throw std::runtime_error("parameters on the host");
     } catch (const std::exception& error) {
         step.why = error.what();
         step.plans.clear();

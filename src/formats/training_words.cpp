@@ -10,14 +10,10 @@ namespace {
 
 bool has(const std::string& words, std::string_view part) { return words.find(part) != std::string::npos; }
 
-std::int64_t count(const nlohmann::json& json, const char* key) {
-    if (!json.contains(key) || !json[key].is_number())
-        throw std::runtime_error(fmt::format("the model has no {}", key));
-    return json[key].get<std::int64_t>();
-}
+std::int64_t count(const nlohmann::json& json, const char* key) { return count_at(json, key, 1); }
 
 std::int64_t count_or(const nlohmann::json& json, const char* key, std::int64_t otherwise) {
-    return json.contains(key) && json[key].is_number() ? json[key].get<std::int64_t>() : otherwise;
+    return json.contains(key) && json[key].is_number() ? count_at(json, key, 0) : otherwise;
 }
 
 MixtureOfExperts experts_at(const nlohmann::json& json) {
@@ -72,6 +68,14 @@ std::optional<Recompute> training_recompute(const std::string& words) {
     }
     if (words.starts_with("selective")) return Recompute{.attention = true};
     return std::nullopt;
+}
+
+std::int64_t count_at(const nlohmann::json& json, const char* key, std::int64_t least) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 24;
+    if (!json.contains(key) || !json[key].is_number_integer() || json[key].get<std::int64_t>() < least ||
+        json[key].get<std::int64_t>() > kMost)
+        throw std::runtime_error(fmt::format("expected {}: a whole number of {} to 2^24", key, least));
+    return json[key].get<std::int64_t>();
 }
 
 TransformerModel measured_model(const nlohmann::json& json) {

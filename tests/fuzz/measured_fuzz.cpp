@@ -12,7 +12,7 @@ void timed(const Measurements& table) {
     for (const MeasuredRow& row : table.rows) test::require(row.time_us > 0);
 }
 
-void read(std::uint8_t kind, std::string_view text) {
+void read_as(std::uint8_t kind, std::string_view text) {
     switch (kind % 6) {
         case 0:
             for (const MeasuredStep& step : parse_measured_steps(text, "steps.json"))
@@ -38,5 +38,5 @@ void read(std::uint8_t kind, std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    return fmsim::test::only_refusals_of(bytes, size, read);
+    return fmsim::test::only_refusals_of(bytes, size, read_as);
 }

@@ -7,23 +7,28 @@ namespace {
 
 using namespace fmsim;
 
-void sane(const TransformerModel& model) { test::require(model.layers > 0 && model.hidden > 0); }
+// What is read may still be no plan: check() says so.
+void checked(const TrainingFile& file) {
+    check(file.plan);
+    test::require(file.plan.model.layers > 0 && file.plan.gpus > 0);
+}
 
-void read(std::uint8_t kind, std::string_view text) {
+void read_as(std::uint8_t kind, std::string_view text) {
     switch (kind % 7) {
         case 0:
-            return sane(parse_training(text, "plan.json").plan.model);
+            return checked(parse_training(text, "plan.json"));
         case 1:
-            test::require(!parse_training_plans(text, "plans.json").empty());
+            for (const TrainingFile& file : parse_training_plans(text, "plans.json")) checked(file);
             return;
         case 2:
-            return sane(parse_model_config(text, "config.json"));
+            parse_model_config(text, "config.json");
+            return;
         case 3:
-            return sane(import_megatron(text, "flags.txt").plan.model);
+            return checked(import_megatron(text, "flags.txt"));
         case 4:
-            return sane(import_nemo(text, "nemo.yaml").plan.model);
+            return checked(import_nemo(text, "nemo.yaml"));
         case 5:
-            return sane(import_torchtitan(text, "titan.toml").plan.model);
+            return checked(import_torchtitan(text, "titan.toml"));
         default:
             training_plan(text, "plan");
     }
@@ -32,5 +37,5 @@ void read(std::uint8_t kind, std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    return fmsim::test::only_refusals_of(bytes, size, read);
+    return fmsim::test::only_refusals_of(bytes, size, read_as);
 }
