@@ -1,9 +1,10 @@
 // An exchange in `stream`: the messages of a level flow together, each link with its part of the bytes, as fast as the
 // busiest of links, proxies and copiers lets them. Beside others it has a part of a link for each message at a time.
 //
-//   delay = the copies of the first chunks, which no flight overlaps, since a rank's kernel works on all its messages
-//   at
-//           once + the proxy's work on the first message of each peer, since its NICs run short of messages until then
+//   delay = the copies of the first chunks, which no flight overlaps, of all messages of a rank, as its kernel works on
+//           all at once
+//         + the proxy's work on the first message of each peer, since its NICs run short of messages until then
+//         ; of equal messages inside a domain, which keep step, the signals between their chunks
 //   tail  = the flight of the last byte + the copy of the last chunk out of the receiver's buffer
 //
 // By hand: 2 domains of 8 GPUs with 50 GB/s of NIC each, 8 GiB a rank: each rank sends 8/16 of it to the other domain,
@@ -46,6 +47,7 @@ struct Level {
     double first_copy{};        // of one message by its own channel
     ResourceSums first_posts;   // seconds of proxies
     double last_copy{};         // of the receiver, out of its buffer
+    double signals{};           // seconds between the chunks of a message
     SimTime latency;
 
     // So many like it, of which each link has its part of all.
@@ -57,15 +59,13 @@ struct Level {
         }
         seconds.add(message.copier, times * message.bytes * message.copier_seconds);
         // The last chunk's signal holds up no other: it is part of the hop's latency.
-        const double signals = message.messages / message.parts - 1;
+        const double its_signals = (message.messages / message.parts - 1) * fmsim::seconds(message.unit_cost);
         const double copies = message.bytes / (message.parts * message.copy_limit);
-        take_slower(copies + signals * fmsim::seconds(message.unit_cost), copies);
+        take_slower(copies + its_signals, copies);
+        signals = std::max(signals, its_signals);
         last_copy = std::max(last_copy, message.last_copy_seconds);
-        if (message.leaves_domain) {
-            const double piece = message.bytes / message.messages;
-            first_copies.add(message.copier, times * message.parts * piece * message.copier_seconds);
-            first_copy = std::max(first_copy, piece / message.copy_limit);
-        }
+        first_copies.add(message.copier, times * message.parts * message.first_bytes * message.copier_seconds);
+        if (message.leaves_domain) first_copy = std::max(first_copy, message.first_bytes / message.copy_limit);
         latency = std::max(latency, message.latency);
     }
     void add_bytes(const MessageOnLinks& message, double times) {
@@ -84,9 +84,11 @@ struct Level {
         take_slower(other.slowest, other.copying);
         first_copy = std::max(first_copy, other.first_copy);
         last_copy = std::max(last_copy, other.last_copy);
+        signals = std::max(signals, other.signals);
         latency = std::max(latency, other.latency);
     }
-    LevelFlow flow() const {
+    // `copied_before`: seconds of the busiest copier until the first chunks of all levels are copied.
+    LevelFlow flow(double copied_before) const {
         LevelFlow flow;
         flow.work = bytes.largest();
         if (flow.work <= 0) return flow;
@@ -97,12 +99,24 @@ struct Level {
         flow.alone = from_seconds(slowest);
         flow.copying = from_seconds(copying);
         if (const double together = parts.largest(); together > 0) flow.share = together;
-        const double first = std::max(first_copy, first_copies.largest());
+        const double first = first_copy > 0 ? std::max(first_copy, copied_before) : 0;
         flow.tail = latency + from_seconds(last_copy);
         flow.delay = latency + from_seconds(first + first_posts.largest() + last_copy) - flow.tail;
         return flow;
     }
 };
+
+// Of each part of a message of so many data bytes; all of one are alike.
+double chunks_of(const TransferShape& shape, double bytes) {
+    return std::max(1.0, std::ceil(bytes / shape.parts / static_cast<double>(shape.chunk.count) - 1e-9));
+}
+
+// While a message that leaves copies its first chunk, one beside it that stays copies as much, to its end at most.
+double first_bytes(const Exchange& exchange, double bytes, const MessageOnLinks& placed) {
+    const TransferShape& leaving = exchange.between;
+    const double chunk = bytes * leaving.wire_per_data / (leaving.parts * chunks_of(leaving, bytes));
+    return std::min(placed.bytes / placed.parts, chunk);
+}
 
 }  // namespace
 
@@ -126,7 +140,8 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     const auto chunk = static_cast<double>(shape.chunk.count);
     if (shape.protocol == Protocol::simple && !lone)  // LL's lines are copied out as they come
         placed.last_copy_seconds = gpu.receive_share * std::min(chunk, message.bytes / shape.parts) / placed.copy_limit;
-    placed.messages = shape.parts * std::max(1.0, std::ceil(message.bytes / shape.parts / chunk - 1e-9));
+    placed.messages = shape.parts * chunks_of(shape, message.bytes);
+    placed.first_bytes = first_bytes(exchange, message.bytes, placed);
     if (placed.leaves_domain) {
         const std::uint32_t exit = exit_gpu(topology, exchange, from, to);
         const std::uint64_t flow = std::uint64_t{message.from} * group.places.size() + message.to;
@@ -145,24 +160,52 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
     return placed;
 }
 
+MessageOnLinks kept_at(const Topology& topology, GpuPlace place, const Exchange& exchange) {
+    const Gpu& gpu = topology.type_of(place.domain).instance.gpu;
+    MessageOnLinks kept{.copier = resource_of(topology, place, GpuPart::copier)};
+    kept.bytes = exchange.kept;
+    kept.parts = exchange.inside.parts;
+    kept.messages = kept.parts * chunks_of(exchange.inside, kept.bytes);
+    kept.copy_limit = gpu.channel_rate[Protocol::simple].value * gpu.transfer_share[Protocol::simple];
+    kept.copier_seconds = 1 / (kept.copy_limit * exchange.channels);
+    kept.unit_cost = gpu.unit_cost[Protocol::simple];
+    kept.first_bytes = first_bytes(exchange, kept.bytes, kept);
+    return kept;
+}
+
 namespace {
 
-// What a rank sends to itself: its SMs copy it.
+// What a rank sends to itself.
 void add_kept(const Topology& topology, const Group& group, const Exchange& exchange, Level& level) {
     if (exchange.kept <= 0) return;
     for (const GpuPlace place : group.places) {
-        const Gpu& gpu = topology.type_of(place.domain).instance.gpu;
-        const double rate = gpu.channel_rate[Protocol::simple].value * gpu.transfer_share[Protocol::simple];
-        level.seconds.add(resource_of(topology, place, GpuPart::copier), exchange.kept / (rate * exchange.channels));
+        const MessageOnLinks kept = kept_at(topology, place, exchange);
+        level.seconds.add(kept.copier, kept.bytes * kept.copier_seconds);
+        level.first_copies.add(kept.copier, kept.parts * kept.first_bytes * kept.copier_seconds);
     }
 }
 
 using Levels = std::vector<Level>;
 
+// Equal messages inside a domain that a link or the SMs hold back end their chunks together, so while all signal nobody
+// copies. Where its own channels hold back the longest, its signals are in its time already.
+void wait_in_step(const Topology& topology, const Level& inside, LevelFlow& flow) {
+    double busy = 0;
+    for (const auto& [resource, bytes] : inside.bytes.in_order())
+        busy = std::max(busy, bytes / topology.links[LinkId{resource.value}].rate.value);
+    for (const auto& [resource, seconds] : inside.seconds.in_order()) busy = std::max(busy, seconds);
+    const double waits = std::clamp(busy + inside.signals - inside.slowest, 0.0, inside.signals);
+    flow.delay = later(flow.delay, from_seconds(waits));
+}
+
 std::vector<LevelFlow> flows_of(const Topology& topology, const Group& group, const Exchange& exchange, Levels levels) {
     add_kept(topology, group, exchange, levels.front());
+    ResourceSums copied_before;
+    for (const Level& level : levels)
+        for (const auto& [copier, seconds] : level.first_copies.in_order()) copied_before.add(copier, seconds);
     std::vector<LevelFlow> flows;
-    for (const Level& level : levels) flows.push_back(level.flow());
+    for (const Level& level : levels) flows.push_back(level.flow(copied_before.largest()));
+    if (exchange.messages.empty()) wait_in_step(topology, levels.front(), flows.front());
     return flows;
 }
 

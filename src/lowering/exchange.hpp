@@ -29,8 +29,12 @@ struct MessageOnLinks {
     double last_copy_seconds{};  // of the last chunk out of the receiver's buffer
     SimTime unit_cost;        // of a channel, for each chunk that it copies; its SM's other transfers go on meanwhile
     double copier_seconds{};  // of all channels of the kernel, for a wire byte
+    double first_bytes{};     // that are copied before the first flight of a message of this size
 };
 MessageOnLinks place(const Topology& topology, const Group& group, const Schedule& schedule, const Message& message);
+
+// What a rank sends to itself, which its SMs copy.
+MessageOnLinks kept_at(const Topology& topology, GpuPlace place, const Exchange& exchange);
 
 // Visits each message; of an all-to-all with equal parts they are made on the way.
 template <class Visit>

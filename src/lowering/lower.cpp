@@ -332,6 +332,9 @@ void Lowering::exchange_chunks(const Group& group, const Schedule& schedule) {
         messages.push_back(place(topology_, group, schedule, message));
         if (messages.back().leaves_domain) posts[messages.back().proxy] += messages.back().message_seconds;
     });
+    if (schedule.exchange->kept > 0)
+        for (const GpuPlace place : group.places)
+            message_chunks(schedule, kept_at(topology_, place, *schedule.exchange), {});
     for (const MessageOnLinks& message : messages)
         message_chunks(schedule, message, message.leaves_domain ? from_seconds(posts.at(message.proxy)) : SimTime{});
 }

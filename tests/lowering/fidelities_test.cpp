@@ -82,15 +82,7 @@ const std::vector<Case> kCases{
     {"SendRecv", send_recv, kSimple, 64, 524'288, 2},
 };
 
-}  // namespace
-
-TEST_CASE("a stream ends with the chunks of the same schedule, whatever the algorithm") {
-    check_cases(
-        GENERATE("p5en.48xlarge:1", "p5en.48xlarge:2", "p5en.48xlarge:5", "p6-b300.48xlarge:1", "p6-b300.48xlarge:3"),
-        kCases);
-}
-
-TEST_CASE("streams end with the chunks on all machines, with all protocols, from 1 MiB on", "[.fidelities]") {
+std::vector<Case> all_cases() {
     std::vector<Case> cases;
     for (const Algorithm& algorithm : algorithms()) {
         if (algorithm.name == "PAT" || algorithm.does == Collective::barrier) continue;
@@ -101,10 +93,42 @@ TEST_CASE("streams end with the chunks on all machines, with all protocols, from
                 cases.push_back({algorithm.name.data(), algorithm.does, protocol, mib, chunk, mib < 64 ? 10.0 : 2.0});
         }
     }
+    return cases;
+}
+
+}  // namespace
+
+TEST_CASE("a stream ends with the chunks of the same schedule, whatever the algorithm") {
+    check_cases(
+        GENERATE("p5en.48xlarge:1", "p5en.48xlarge:2", "p5en.48xlarge:5", "p6-b300.48xlarge:1", "p6-b300.48xlarge:3"),
+        kCases);
+}
+
+TEST_CASE("all-to-alls as NCCL cuts them, where equal messages keep step") {
+    static const Catalogue catalogue = Catalogue::shipped();
+    static const Nccl nccl = catalogue.nccl();
+    const char* machine = GENERATE("p5en.48xlarge:1", "p6-b300.48xlarge:1", "u-p6e-gb200x72:1", "p5.48xlarge:2",
+                                   "p5en.48xlarge:3", "p6-b300.48xlarge:2", "hgx-h100-8x400:4");
+    const Topology net = build_topology(catalogue.cluster(machine));
+    const Group group = toy::everyone(net);
+    for (const std::int64_t mib : {1, 8, 64, 256, 1024}) {
+        const Workload work = in_turn({{"tokens", Collective::all_to_all, Bytes{mib << 20}}});
+        const auto end = [&](Fidelity fidelity) {
+            return seconds(predict(net, group, work, nccl, {.fidelity = fidelity}).end);
+        };
+        INFO(machine << ": " << mib << " MiB");
+        CHECK(end(Fidelity::stream) == Approx(end(Fidelity::chunk)).epsilon(0.002));
+    }
+}
+
+TEST_CASE("streams end with the chunks on all instances, with all protocols, from 1 MiB on", "[.fidelities]") {
     for (const char* machine : {"p5en.48xlarge", "p6-b300.48xlarge"})
         for (const char* count : {":1", ":2", ":3", ":5", ":8", ":16"})
-            check_cases((std::string(machine) + count).c_str(), cases);
-    check_cases("u-p6e-gb200x72:1", cases);
+            check_cases((std::string(machine) + count).c_str(), all_cases());
+}
+
+TEST_CASE("streams end with the chunks on a rack, with all protocols, from 1 MiB on", "[.fidelities]") {
+    check_cases("u-p6e-gb200x72:1", all_cases());
 }
 
 // Two schedules at once on one machine, in both fidelities; the end of the later.
