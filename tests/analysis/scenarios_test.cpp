@@ -223,7 +223,8 @@ TEST_CASE("DeepSeek-V3 on p6-b300: experts' tokens cross EFA, and layers wait fo
             CHECK(use.seconds == Approx(bytes * 56 / 64 / (2 * nic.carries.value)).epsilon(0.15));
         }
     CHECK(back);
-    CHECK(run.levers.front().cause == Cause::network);
+    // The proxies post as long as the NICs send, where chunks are short.
+    CHECK(slope(run.levers, Cause::network) + slope(run.levers, Cause::messages) > slope(run.levers, Cause::host));
     CHECK(slope(run.levers, Cause::host) > 0.1 * run.step.seconds);
     check_sums(run.tree);
     test::check_golden("analysis/deepseek_p6.txt", shown(run.tree, run.levers));
