@@ -188,6 +188,7 @@ struct Measurements {
     std::uint32_t gpus{};        // 0: all of the cluster
     std::uint32_t per_domain{};  // 0: all of a domain
     std::string nccl_version;    // empty: not known
+    bool torch{};                // timed through PyTorch, not by nccl-tests
     Pins pins;                   // what its run had fixed
     std::string dtype{};
     std::string note{};

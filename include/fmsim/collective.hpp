@@ -51,6 +51,7 @@ struct ProtocolShape {
 struct NcclShape {
     PerProtocol<ProtocolShape> protocols;
     PerProtocol<SimTime> launch;  // of a kernel, before its first byte moves, beyond what the GPU needs
+    SimTime torch_call{};         // of PyTorch, for each call that it makes: events and a stream of its own
     SimTime transfer_launch;      // of one of sends and receives
     SimTime transfer_host;        // of the host, for each peer that a rank sends to and receives from
     std::uint32_t buffer_steps{};

@@ -86,7 +86,8 @@ struct Nic {
     PerProtocol<SimTime> hop_latency;  // proxy, NIC, fabric and completion of one step between GPUs
     SimTime hop_spread{};              // of a collective's step, more for each doubling of the messages beside it
     SimTime wire_latency;              // NIC to NIC alone, such as a control message or an acknowledgement takes
-    SimTime message_cost;              // of the sender's proxy, for each message of an exchange
+    SimTime message_cost;              // of the sender's proxy, for each write of an exchange's message
+    Bytes stripe{};                    // a longer message is cut over the NICs of a group; 0: it leaves by one
     SimTime reported_latency;          // what NCCL's tuner is told; a knob, no physics
 };
 

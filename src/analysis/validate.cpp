@@ -68,16 +68,20 @@ private:
         const Prediction predicted = predict(topology_, group_, work, nccl_, options_);
         const CallPrediction& call = predicted.calls.front();
         row.predicted_us = microseconds(call.time());
+        if (table_.torch) *row.predicted_us += microseconds(nccl_.shape.torch_call);
         row.algorithm = call.algorithm;
         row.protocol = name(call.protocol);
         row.channels = call.channels;
     }
 
-    // Between writes that follow each other: what the NICs of a GPU take for the bytes of one.
+    // Between writes that follow each other over all NICs of a GPU: each has a thread, which posts one while the NIC
+    // sends the one before.
     double write_stream_us(Bytes size) const {
         const InstanceType& instance = topology_.type_of(DomainId{0}).instance;
+        const Nic& nic = *instance.nic;
         const double nics = static_cast<double>(instance.nics) / instance.gpus;
-        return static_cast<double>(size.count) / (nics * instance.nic->carries.value) * 1e6;
+        const double sent = static_cast<double>(size.count) / nic.carries.value;
+        return std::max(sent, seconds(nic.message_cost)) / nics * 1e6;
     }
 
     const Measurements& table_;

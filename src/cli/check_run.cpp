@@ -118,7 +118,8 @@ struct Restored {
 std::vector<Restored> restored(const Words& stored, const Words& now, const Ask& ask, const ScenarioOptions& options) {
     std::vector<Restored> all;
     for (const auto& [fact, value] : stored) {
-        const auto current = std::find_if(now.begin(), now.end(), [&](const auto& row) { return row.first == fact; });
+        const auto current =
+            std::find_if(now.begin(), now.end(), [&name = fact](const auto& row) { return row.first == name; });
         if (current == now.end() || current->second == value || all.size() == kMostFacts) continue;
         try {
             const Change back = parse_change(fact + "=" + value);

@@ -84,6 +84,7 @@ Nic nic_of(const Spot& root) {
             .hop_spread = root.has("hop_spread") ? value(root["hop_spread"]).span() : SimTime{},
             .wire_latency = value(root["wire_latency"]).span(),
             .message_cost = value(root["message_cost"]).span(),
+            .stripe = root.has("stripe") ? value(root["stripe"]).bytes() : Bytes{},
             .reported_latency = value(root["reported_latency"]).span()};
 }
 

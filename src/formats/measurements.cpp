@@ -32,6 +32,11 @@ bool is_before_2_29(const std::string& version) {
     return major < kMajor || (major == kMajor && minor < kMinor);
 }
 
+// "benchmark" beside the variables says what was run, where it was not nccl-tests.
+bool is_by_torch(const Document::Spot& root) {
+    return given(root, "env") && root["env"].has("benchmark") && root["env"]["benchmark"].text().starts_with("torch");
+}
+
 Pins pins_of(const Document::Spot& root) {
     Pins pins;
     pins.transfers_before_2_29 = is_before_2_29(given(root, "nccl_version") ? root["nccl_version"].text() : "");
@@ -64,6 +69,7 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
                               .gpus = given(root, "gpus") ? root["gpus"].count() : 0,
                               .per_domain = given(root, "gpus_per_domain") ? root["gpus_per_domain"].count() : 0,
                               .nccl_version = given(root, "nccl_version") ? root["nccl_version"].text() : "",
+                              .torch = is_by_torch(root),
                               .pins = pins_of(root),
                               .dtype = given(root, "dtype") ? root["dtype"].text() : "",
                               .note = given(root, "note") ? root["note"].text() : ""};

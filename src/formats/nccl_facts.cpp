@@ -29,6 +29,7 @@ NcclShape nccl_shape_of(const Spot& spot) {
     NcclShape shape{
         .protocols = {},
         .launch = spans(spot["launch"]),
+        .torch_call = value(spot["torch_call"]).span(),
         .transfer_launch = value(spot["transfer_launch"]).span(),
         .transfer_host = value(spot["transfer_host"]).span(),
         .buffer_steps = value(spot["buffer_steps"]).count(),

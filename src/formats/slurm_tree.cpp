@@ -123,7 +123,7 @@ void SlurmReader::read_hosts() {
     for (std::size_t i = 0; i < in_.switches.size(); ++i) {
         const SlurmSwitch& one = in_.switches[i];
         const std::vector<std::string> way = way_to(i);
-        if (one.nodes.empty()) continue;
+        if (one.nodes.empty() || way.empty()) continue;  // no way: it has been refused
         for (std::string& name : expand(one.nodes, one.line, one.name)) {
             const auto [before, is_new] = host_of_.try_emplace(name, out_.hosts.size());
             if (!is_new)

@@ -33,11 +33,21 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
+// The parser's tables of Unicode end in undefined behaviour for some letters outside of strings and comments. None that
+// we read is outside ASCII: a question mark stands for the others, which the parser refuses where a word should be.
+std::string ascii_of(std::string_view text) {
+    static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    std::string ascii(text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
+    std::replace_if(
+        ascii.begin(), ascii.end(), [](char c) { return static_cast<unsigned char>(c) > 127; }, '?');
+    return ascii;
+}
+
 class Settings {
 public:
     Settings(std::string_view text, const std::string& file) : file_(file) {
         try {
-            root_ = toml::parse(text, file);
+            root_ = toml::parse(ascii_of(text), file);
         } catch (const toml::parse_error& error) {
             throw InputError(
                 {{file, error.source().begin.line, "", "expected TOML", printable(std::string(error.description()))}});
@@ -108,7 +118,7 @@ TransformerModel model_at(const Settings& file) {
     };
     if (is_known(family + "-" + size)) return model_preset(family + "-" + size);
     if (family == "deepseek-v3" && size == "671b") return model_preset("deepseek-v3");
-    file.refuse(flavor, fmt::format("expected a flavor of {} that workloads/models has", family));
+    file.refuse(flavor, fmt::format("expected a flavor of {} that workloads/models has", printable(family)));
 }
 
 void read_schedule(TrainingPlan& plan, const Settings& file) {

@@ -185,7 +185,7 @@ private:
     const LinkClasses* classes_;
     const bool shared_;
     std::vector<Step> kinds_;
-    std::map<StepKind, std::size_t> number_;                      // only looked up
+    std::map<StepKind, std::size_t> number_;                             // only looked up
     std::map<std::tuple<std::size_t, std::uint32_t, bool>, Of> causes_;  // of a kind, a channel, and whether tight
 };
 

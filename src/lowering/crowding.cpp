@@ -16,8 +16,9 @@
 //
 // By hand: busy 10 us; T(1) = 50, T(2) = 52, T(8) = 112. The line has 10 us a part: more = 1, and 112 - 8 x 10 = 32 us
 // of fill; alone 32 + 18, the bytes at 10/18 of the links; beside a twin 32 + max(18, 20) = 52 us.
-// T(2) = 56, T(8) = 104: the line has 8 us a part, less than 10. 104 - 8 x 10 = 24 us of fill, 6 us tight, and 20 us for
-// the bytes left, which need 4 us of the links: beside a twin 24 + 12 + 20, beside seven 24 + 48 + max(20, 32) = 104 us.
+// T(2) = 56, T(8) = 104: the line has 8 us a part, less than 10. 104 - 8 x 10 = 24 us of fill, 6 us tight, and 20 us
+// for the bytes left, which need 4 us of the links: beside a twin 24 + 12 + 20, beside seven 24 + 48 + max(20, 32) =
+// 104 us.
 #include "crowding.hpp"
 
 #include <algorithm>

@@ -134,7 +134,8 @@ MessageOnLinks place(const Topology& topology, const Group& group, const Schedul
         placed.proxy = resource_of(topology, {from.domain, exit}, GpuPart::proxy);
         placed.latency = network_latency(sends.instance, receives.instance, shape.protocol);
         placed.credit_latency = network_credit(sends.instance, receives.instance);
-        placed.message_seconds = seconds(sends.instance.nic->message_cost);
+        placed.message_seconds =
+            seconds(sends.instance.nic->message_cost) * writes_of(sends.instance, placed.bytes / placed.messages);
     } else {
         placed.route = topology.nvlink_route(from, to);
         placed.latency = sends.instance.nvlink->hop_latency[shape.protocol];

@@ -178,6 +178,14 @@ SimTime network_credit(const InstanceType& sender, const InstanceType& receiver)
     return std::max(sender.nic->wire_latency, receiver.nic->wire_latency);
 }
 
+double writes_of(const InstanceType& sender, double bytes) {
+    const auto stripe = static_cast<double>(sender.nic->stripe.count);
+    if (stripe <= 0 || sender.rails == 0) return 1;
+    std::uint32_t writes = sender.rails;
+    while (writes > 1 && (sender.rails % writes != 0 || bytes <= (writes - 1) * stripe)) --writes;
+    return writes;
+}
+
 void refuse_down(const Topology& topology, const Route& route) {
     for (const auto& [link, share] : route)
         if (topology.links[link].rate.value <= 0)

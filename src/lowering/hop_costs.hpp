@@ -59,6 +59,10 @@ double full_rate(const HopOnLinks& hop, Stage stage);
 SimTime network_latency(const InstanceType& sender, const InstanceType& receiver, Protocol protocol);
 SimTime network_credit(const InstanceType& sender, const InstanceType& receiver);
 
+// As how many writes a message of so many wire bytes leaves: one for each stripe that it fills, on a NIC of its own, to
+// a divisor of the NICs of a group. At least 1.
+double writes_of(const InstanceType& sender, double bytes);
+
 // Throws Infeasible when a link of the route is down.
 void refuse_down(const Topology& topology, const Route& route);
 

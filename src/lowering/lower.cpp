@@ -29,8 +29,8 @@ constexpr std::size_t kMostHops = 4'000'000;
 // Until it is known which.
 constexpr ResourceId kBusiestLink{kOwnLimit.value - 1};
 
-// Of waiting, bytes and waiting, in a stream that others may slow down. Against chunks, 16 are no better and 4 are worse
-// (docs/decisions/0017).
+// Of waiting, bytes and waiting, in a stream that others may slow down. Against chunks, 16 are no better and 4 are
+// worse (docs/decisions/0017).
 constexpr std::uint32_t kRounds = 8;
 
 bool has_exchange(std::span<const Step> steps) {
@@ -210,9 +210,9 @@ void Lowering::channels(const Group& group, const Schedule& schedule, Flows& flo
 void Lowering::join_alike(Flows& flows) {
     const auto same_use = [](const Use& a, const Use& b) { return a.resource == b.resource && a.weight == b.weight; };
     const auto alike = [&](const Flow& a, const Flow& b) {
-        return a.delay == b.delay && a.work == b.work && a.tight == b.tight && a.rate_limit == b.rate_limit && a.tail == b.tail &&
-               a.pace.more == b.pace.more && a.pace.alone == b.pace.alone && a.pace.working == b.pace.working &&
-               a.pace.held_by == b.pace.held_by &&
+        return a.delay == b.delay && a.work == b.work && a.tight == b.tight && a.rate_limit == b.rate_limit &&
+               a.tail == b.tail && a.pace.more == b.pace.more && a.pace.alone == b.pace.alone &&
+               a.pace.working == b.pace.working && a.pace.held_by == b.pace.held_by &&
                std::equal(a.uses.begin(), a.uses.end(), b.uses.begin(), b.uses.end(), same_use);
     };
     std::vector<std::pair<Flow, std::vector<Use>>> kinds;  // the first, and what all have asked together

@@ -28,6 +28,19 @@ TEST_CASE("a table reads to its rows; those without a time are left out; other k
     CHECK(measured_us(table, Bytes{16LL << 30}) == 82477.0);
 }
 
+TEST_CASE("what PyTorch timed, the variables say") {
+    const auto by_torch = [](const std::string& env) {
+        return parse_measurements(R"({"id": "t", "cluster": "p5.48xlarge:1", "collective": "all_reduce", "source": "s",
+                                      "env": )" +
+                                      env + R"(, "rows": [{"bytes": 8192, "time_us": 40}]})",
+                                  "t.json")
+            .torch;
+    };
+    CHECK(by_torch(R"({"benchmark": "torch 2.9.1 all_reduce_bench.py", "NCCL_DEBUG": "INFO"})"));
+    CHECK_FALSE(by_torch(R"({"benchmark": "nccl-tests 2.17"})"));
+    CHECK_FALSE(by_torch("null"));
+}
+
 TEST_CASE("reasons why tables are out of reach, and a fit's errors of sources left out") {
     const auto said = parse_out_of_reach(read_file(FMSIM_SOURCE_DIR "/bench/out_of_reach.json"), "out_of_reach.json");
     REQUIRE(!said.empty());

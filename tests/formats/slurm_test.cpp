@@ -111,6 +111,8 @@ TEST_CASE("what a topology.conf must not say is refused with its line") {
          "topology.conf:3: c: expected switch a below one other; found it below b too"},
         {"SwitchName=a Switches=b\nSwitchName=b Switches=a",
          "topology.conf:1: a: expected at most 16 switches above a node; found more, or a circle"},
+        {"SwitchName=a Nodes=x Switches=b\nSwitchName=b Nodes=x Switches=a",
+         "topology.conf:1: a: expected at most 16 switches above a node; found more, or a circle"},
         {"SwitchName=a Nodes=x[1-2000000]", "expected at most 1000000 hosts"},
         {"SwitchName=a Nodes=x[1-600000]\nSwitchName=b Nodes=y[1-600000]",
          "topology.conf:2: b: expected at most 400000 hosts"},

@@ -206,6 +206,14 @@ TEST_CASE("torchtitan's older names, and what is refused") {
         "pipeline_parallel_schedule = \"ZBVZeroBubble\"\n");
     CHECK(schedule.find("expected a schedule that is modelled") != std::string::npos);
     CHECK(schedule.find("c.toml:6") != std::string::npos);
+    for (const char* text : {"6[\u0177\n", "\u0177 = 1\n", "[model]\n= 1\n", "[model]\n;a = 1\n"})
+        CHECK(refused(text).find("expected TOML") != std::string::npos);
+    CHECK(refused("[model]\nname = \"l\tl\"\nflavor = \"70B\"\n").find('\t') == std::string::npos);
+    const TrainingFile commented = import_torchtitan(
+        "\xEF\xBB\xBF# fran\u00e7ais \u0177\n[model]\nname = \"llama3\"\nflavor = \"8B\"\n"
+        "[training]\nbatch_size = 4\nseq_len = 4096\ndata_parallel_shard_degree = 8\n",
+        "d.toml");
+    CHECK(commented.plan.gpus == 8);
 }
 
 TEST_CASE("Megatron's flags of DeepSeek-V3, and layers that are not modelled") {

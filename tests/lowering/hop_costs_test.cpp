@@ -30,4 +30,21 @@ TEST_CASE("on two p5 each NIC group carries two channels, and each GPU's NVLink 
     }
 }
 
+TEST_CASE("a message leaves as stripes of 128 KiB, to a divisor of its NICs, or whole") {
+    InstanceType instance = Catalogue::shipped().cluster("p5.48xlarge:2").blocks[0].type.instance;  // groups of four
+    const auto writes = [&](double kib) { return writes_of(instance, kib * 1024); };
+    CHECK(writes(0.0625) == 1);
+    CHECK(writes(128) == 1);
+    CHECK(writes(129) == 2);
+    CHECK(writes(256) == 2);
+    CHECK(writes(300) == 2);  // three do not divide four
+    CHECK(writes(385) == 4);
+    CHECK(writes(4096) == 4);
+    instance.rails = 1;
+    CHECK(writes(4096) == 1);
+    instance.rails = 4;
+    instance.nic->stripe = {};
+    CHECK(writes(4096) == 1);
+}
+
 }  // namespace fmsim
