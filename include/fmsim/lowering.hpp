@@ -1,8 +1,9 @@
 // Steps of work, their schedules, a topology -> a system for the engine, and what each activity of it stands for.
 //
 // Two fidelities. `stream`: one activity a channel, which uses all links on its way at once, at the pace that its
-// pipeline has when the operation is alone. `chunk`: one activity for each piece of each chunk of each step, with its
-// true dependencies. docs/models/collectives.md says what each leaves out.
+// pipeline has when the operation is alone; where operations may overlap a few, one after another. `chunk`: one
+// activity for each piece of each chunk of each step, with its true dependencies. docs/models/collectives.md says what
+// each leaves out.
 #pragma once
 
 #include <array>

@@ -96,6 +96,11 @@ CauseSeconds start_causes(const Step& step, const Origin& origin, SimTime delay,
 // Steps that differ only in when they run have the same delays.
 using StepKind = std::tuple<const Schedule*, const Group*, double>;
 
+// The part of a round that only its links hold back.
+bool is_tight(const Lowered& lowered, ActivityId activity) {
+    return lowered.pace[activity].alone.fs > 0 && !std::isfinite(lowered.system.rate_limit[activity]);
+}
+
 class KindCauses {
 public:
     KindCauses(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes)
@@ -113,8 +118,8 @@ public:
     struct Of {
         CauseSeconds delay, pace, tail, more;
     };
-    const Of& of(const Step& step, std::uint32_t channel) const {
-        return causes_.at({number_.at(kind_of(step)), channel});
+    const Of& of(const Step& step, std::uint32_t channel, bool tight) const {
+        return causes_.at({number_.at(kind_of(step)), channel, tight});
     }
 
 private:
@@ -131,7 +136,7 @@ private:
             fill_up(of[i].delay, middle.system.delay[ActivityId{i}]);
             fill_up(of[i].pace, middle.pace[ActivityId{i}].alone);
             fill_up(of[i].tail, middle.pace[ActivityId{i}].tail);
-            causes_[{origin.step, origin.channel}] = of[i];
+            causes_[{origin.step, origin.channel, is_tight(middle, ActivityId{i})}] = of[i];
         }
     }
     static void fill_up(CauseSeconds& of, SimTime whole) { of[largest(of)] += seconds(whole) - of.all(); }
@@ -159,7 +164,10 @@ private:
             const Pace &at = middle.pace[activity], &above = up.pace[activity], &below = down.pace[activity];
             differentiate(cause, at.alone, above.alone, below.alone, of[i].pace);
             differentiate(cause, at.tail, above.tail, below.tail, of[i].tail);
-            const double up_by = (above.more / at.more - 1) / kStep, down_by = (1 - below.more / at.more) / kStep;
+            const double work = middle.system.work[activity];
+            if (!(work > 0)) continue;
+            const double up_by = (up.system.work[activity] / work - 1) / kStep;
+            const double down_by = (1 - down.system.work[activity] / work) / kStep;
             of[i].more[cause] = (up_by + down_by) / 2;
             if (std::abs(up_by - down_by) > 1e-3) of[i].more.kinks |= 1u << static_cast<unsigned>(cause);
         }
@@ -177,8 +185,8 @@ private:
     const LinkClasses* classes_;
     const bool shared_;
     std::vector<Step> kinds_;
-    std::map<StepKind, std::size_t> number_;                      // only looked up
-    std::map<std::pair<std::size_t, std::uint32_t>, Of> causes_;  // of a kind, of a channel
+    std::map<StepKind, std::size_t> number_;                             // only looked up
+    std::map<std::tuple<std::size_t, std::uint32_t, bool>, Of> causes_;  // of a kind, a channel, and whether tight
 };
 
 }  // namespace
@@ -245,8 +253,8 @@ ActivityCauses causes_of(const Topology& topology, std::span<const Step> steps, 
             causes.tail.emplace_back();
             causes.more.emplace_back();
         } else {
-            const auto& of = kinds.of(step, origin.channel);
-            causes.delay.push_back(of.delay);
+            const auto& of = kinds.of(step, origin.channel, is_tight(lowered, ActivityId{i}));
+            causes.delay.push_back(lowered.system.delay[ActivityId{i}].fs > 0 ? of.delay : CauseSeconds{});
             causes.pace.push_back(of.pace);
             causes.tail.push_back(of.tail);
             causes.more.push_back(of.more);

@@ -6,13 +6,13 @@
 namespace fmsim {
 
 struct CrowdedPace {
-    SimTime delay;    // before the bytes
+    SimTime fill;     // waiting
     SimTime span;     // of the bytes, alone
-    SimTime tail;     // after them
+    SimTime tight;    // of the span, what leaves no room on its links; less than they need for all bytes
     double more = 1;  // what it takes of its links, over its bytes
 };
 
-// Of a run that says how long it takes among others. delay + span + tail is its makespan alone.
+// Of a run that says how long it takes among others. fill + span is its makespan alone.
 CrowdedPace crowded_pace(const SoloRun& run);
 
 }  // namespace fmsim

@@ -29,6 +29,10 @@ constexpr std::size_t kMostHops = 4'000'000;
 // Until it is known which.
 constexpr ResourceId kBusiestLink{kOwnLimit.value - 1};
 
+// Of waiting, bytes and waiting, in a stream that others may slow down. Against chunks, 16 are no better and 4 are
+// worse (docs/decisions/0017).
+constexpr std::uint32_t kRounds = 8;
+
 bool has_exchange(std::span<const Step> steps) {
     return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
         return step.schedule != nullptr && step.schedule->exchange.has_value();
@@ -50,7 +54,7 @@ public:
     Lowered finish() &&;
 
 private:
-    // One activity of a step in `stream`.
+    // One activity of a step in `stream`, or one of its rounds, which come one after another and are all alike.
     struct Flow {
         std::uint32_t channel{};
         SimTime delay;
@@ -59,13 +63,19 @@ private:
         std::vector<Use> uses;
         SimTime tail;  // after its end
         Pace pace;
+        std::uint32_t rounds = 1;
+        double tight = 0;  // work before the other, with no limit but its links
+        Pace tight_pace{};
     };
     using Flows = std::vector<Flow>;
     static void join_alike(Flows& flows);
     const Flows& flows_of(const Step& step);
     void add_flows(const Flows& flows);
+    After<ActivityId> add_round(const Flow& flow, After<ActivityId> before);
     void channels(const Group& group, const Schedule& schedule, Flows& flows);
     Flow stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed, const SoloRun& alone) const;
+    void pace_alone(Flow& flow, const SoloRun& alone) const;
+    void pace_among_others(Flow& flow, const SoloRun& alone) const;
     void name_holders(std::span<Flow> flows) const;
     void chunks(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed);
     void puts(const Group& group, const Puts& puts, Flows& flows) const;
@@ -78,7 +88,7 @@ private:
     const Topology& topology_;
     const Fidelity fidelity_;
     const bool shared_;  // operations may share links
-    bool joins_ = true;  // channels of a step that do the same are one activity
+    bool joins_ = true;  // channels of a step that do the same are one activity, and all rounds of them are there
     SystemBuilder builder_;
     LinkMap map_;
     double copies_ = 1;  // of the step at hand, over all parts that it stands for
@@ -139,16 +149,30 @@ const Lowering::Flows& Lowering::flows_of(const Step& step) {
 
 void Lowering::add_flows(const Flows& flows) {
     for (const Flow& flow : flows) {
-        const ActivityId made = add({.delay = flow.delay,
-                                     .work = flow.work,
-                                     .share = flow.share,
-                                     .rate_limit = flow.rate_limit,
-                                     .uses = flow.uses},
-                                    flow.channel, 0);
-        if (fidelity_ == Fidelity::stream) lowered_.pace[made] = flow.pace;
-        builder_.order(span_.launch, made);
-        ends_.push_back({made, flow.tail});
+        After<ActivityId> last{span_.launch, {}};
+        for (std::uint32_t round = 0; round < (joins_ ? flow.rounds : 1); ++round) last = add_round(flow, last);
+        ends_.push_back(last);
     }
+}
+
+// Apart, a round has its tight part even when there is nothing in it, as at other costs there may be, and both parts
+// have the delay.
+After<ActivityId> Lowering::add_round(const Flow& flow, After<ActivityId> before) {
+    const auto add_after = [&](SimTime delay, double work, double rate_limit, const Pace& pace) {
+        const ActivityId made =
+            add({.delay = delay, .work = work, .share = flow.share, .rate_limit = rate_limit, .uses = flow.uses},
+                flow.channel, 0);
+        if (fidelity_ == Fidelity::stream) lowered_.pace[made] = pace;
+        builder_.order(before.cell, made, before.lag);
+        before = {made, pace.tail};
+    };
+    SimTime delay = flow.delay;
+    if (flow.tight > 0 || (flow.rounds > 1 && !joins_)) {
+        add_after(delay, flow.tight, Activity{}.rate_limit, flow.tight_pace);
+        if (joins_) delay = {};
+    }
+    add_after(delay, flow.work, flow.rate_limit, flow.pace);
+    return {before.cell, flow.tail};
 }
 
 void Lowering::channels(const Group& group, const Schedule& schedule, Flows& flows) {
@@ -186,9 +210,9 @@ void Lowering::channels(const Group& group, const Schedule& schedule, Flows& flo
 void Lowering::join_alike(Flows& flows) {
     const auto same_use = [](const Use& a, const Use& b) { return a.resource == b.resource && a.weight == b.weight; };
     const auto alike = [&](const Flow& a, const Flow& b) {
-        return a.delay == b.delay && a.work == b.work && a.rate_limit == b.rate_limit && a.tail == b.tail &&
-               a.pace.more == b.pace.more && a.pace.alone == b.pace.alone && a.pace.working == b.pace.working &&
-               a.pace.held_by == b.pace.held_by &&
+        return a.delay == b.delay && a.work == b.work && a.tight == b.tight && a.rate_limit == b.rate_limit &&
+               a.tail == b.tail && a.pace.more == b.pace.more && a.pace.alone == b.pace.alone &&
+               a.pace.working == b.pace.working && a.pace.held_by == b.pace.held_by &&
                std::equal(a.uses.begin(), a.uses.end(), b.uses.begin(), b.uses.end(), same_use);
     };
     std::vector<std::pair<Flow, std::vector<Use>>> kinds;  // the first, and what all have asked together
@@ -219,12 +243,6 @@ std::vector<Use> uses_of(const ChannelOnLinks& placed, const LoopCounts& counts,
     return uses;
 }
 
-// Of an operation that has its links to itself: the last hop's latency passes when all bytes are gone.
-CrowdedPace lone_pace(const SoloRun& alone) {
-    const SimTime span = std::max(alone.makespan - alone.last_latency, from_seconds(alone.busiest));
-    return {.delay = std::max(SimTime{}, alone.makespan - span), .span = span, .tail = {}};
-}
-
 // The work counts wire bytes of the busiest hop, so that all channels that share a NIC keep the same pace, whatever
 // else their bytes cross (docs/decisions/0002).
 Lowering::Flow Lowering::stream(const Schedule& schedule, std::uint32_t c, const ChannelOnLinks& placed,
@@ -237,19 +255,45 @@ Lowering::Flow Lowering::stream(const Schedule& schedule, std::uint32_t c, const
     double work = 0;
     for (const Loop& loop : channel.loops) work += loop.chunk * busiest_hop * schedule.wire_per_data;
 
-    const CrowdedPace pace = shared_ ? crowded_pace(alone) : lone_pace(alone);
     const bool by_links = alone.busiest > alone.own_busiest * (1 + 1e-9);
-    return {.channel = c,
-            .delay = pace.delay,
-            .work = work * pace.more,
-            .rate_limit = work * pace.more / seconds(pace.span),
-            .uses = map_.uses(uses_of(placed, counts, busiest_hop), copies_),
-            .tail = pace.tail,
-            .pace = {.alone = pace.span,
-                     .working = from_seconds(alone.busiest),
-                     .held_by = by_links ? kBusiestLink : kOwnLimit,
-                     .tail = pace.tail,
-                     .more = pace.more}};
+    Flow flow{.channel = c,
+              .work = work,
+              .uses = map_.uses(uses_of(placed, counts, busiest_hop), copies_),
+              .pace = {.held_by = by_links ? kBusiestLink : kOwnLimit}};
+    if (shared_)
+        pace_among_others(flow, alone);
+    else
+        pace_alone(flow, alone);
+    return flow;
+}
+
+// Of an operation that has its links to itself: the last hop's latency passes when all bytes are gone.
+void Lowering::pace_alone(Flow& flow, const SoloRun& alone) const {
+    const SimTime span = std::max(alone.makespan - alone.last_latency, from_seconds(alone.busiest));
+    flow.delay = std::max(SimTime{}, alone.makespan - span);
+    flow.rate_limit = flow.work / seconds(span);
+    flow.pace.alone = span;
+    flow.pace.working = from_seconds(alone.busiest);
+}
+
+void Lowering::pace_among_others(Flow& flow, const SoloRun& alone) const {
+    const CrowdedPace all = crowded_pace(alone);
+    const auto round_of = [](SimTime whole) { return SimTime{whole.fs / kRounds}; };
+    const SimTime tight = round_of(all.tight), span = round_of(all.span);
+    flow.rounds = kRounds;
+    flow.delay = flow.tail = flow.pace.tail = round_of(SimTime{all.fill.fs / 2});
+    const double work = flow.work / kRounds;
+    if (tight.fs > 0) flow.tight = work * (seconds(all.tight) / alone.links);
+    flow.work = work * all.more - flow.tight;
+    flow.rate_limit = flow.work / seconds(span - tight);
+    flow.pace.more = all.more;
+    flow.tight_pace = flow.pace;
+    flow.tight_pace.tail = {};
+    const double working = alone.busiest / seconds(all.span);
+    for (const auto& [pace, part] : {std::pair{&flow.tight_pace, tight}, std::pair{&flow.pace, span - tight}}) {
+        pace->alone = part;
+        pace->working = from_seconds(working * seconds(part));
+    }
 }
 
 // Of all that its channel uses the resource that the operation fills most.
@@ -257,7 +301,7 @@ void Lowering::name_holders(std::span<Flow> flows) const {
     std::map<ResourceId, double> seconds;
     for (const Flow& flow : flows)
         for (const auto& [resource, weight] : flow.uses)
-            seconds[resource] += weight * flow.work / flow.pace.more / builder_.capacity(resource);
+            seconds[resource] += weight * (flow.tight + flow.work) / flow.pace.more / builder_.capacity(resource);
     for (Flow& flow : flows) {
         if (flow.pace.held_by != kBusiestLink) continue;
         flow.pace.held_by = kOwnLimit;
@@ -267,6 +311,7 @@ void Lowering::name_holders(std::span<Flow> flows) const {
                 most = seconds.at(resource);
                 flow.pace.held_by = resource;
             }
+        flow.tight_pace.held_by = flow.pace.held_by;
     }
 }
 

@@ -25,7 +25,9 @@ CrowdedPace pace(double alone, double two, double eight, double links, double bu
 
 // What a stream takes when it gets one part in `among` of its links.
 double ends_us(const CrowdedPace& pace, double links, double among) {
-    return 1e6 * seconds(pace.delay + pace.tail) + std::max(1e6 * seconds(pace.span), among * pace.more * links);
+    const double tight = 1e6 * seconds(pace.tight);
+    return 1e6 * seconds(pace.fill) + among * tight +
+           std::max(1e6 * seconds(pace.span) - tight, among * (pace.more * links - tight));
 }
 
 }  // namespace
@@ -35,9 +37,9 @@ TEST_CASE("a stream ends when its channel does: alone, beside one and beside sev
     // 32 us of fill, 18 for the bytes when it is alone.
     const CrowdedPace slack = pace(50, 52, 112, 10, 12);
     CHECK(slack.more == Approx(1));
-    CHECK(slack.delay == us(16));
+    CHECK(slack.fill == us(32));
     CHECK(slack.span == us(18));
-    CHECK(slack.tail == us(16));
+    CHECK(slack.tight == us(0));
     CHECK(ends_us(slack, 10, 1) == Approx(50));
     CHECK(ends_us(slack, 10, 2) == Approx(52));
     CHECK(ends_us(slack, 10, 8) == Approx(112));
@@ -45,9 +47,19 @@ TEST_CASE("a stream ends when its channel does: alone, beside one and beside sev
     // A chain: from two parts to eight 180 us more, three times its bytes; 260 - 8 x 30 = 20 us of fill.
     const CrowdedPace chain = pace(50, 80, 260, 10, 12);
     CHECK(chain.more == Approx(3));
-    CHECK(chain.delay == us(10));
+    CHECK(chain.fill == us(20));
     CHECK(chain.span == us(30));
     for (const double among : {1, 2, 8}) CHECK(ends_us(chain, 10, among) == Approx(20 + 30 * among));
+
+    // From two parts to eight 48 us more, less than its bytes: 104 - 8 x 10 = 24 us of fill, and 6 us of what makes the
+    // second part slower than the first; the other 4 us on its links take 20 until five share them.
+    const CrowdedPace bent = pace(50, 56, 104, 10, 12);
+    CHECK(bent.more == Approx(1));
+    CHECK(bent.fill == us(24));
+    CHECK(bent.span == us(26));
+    CHECK(bent.tight == us(6));
+    for (const auto& [among, us] : {std::pair{1, 50}, {2, 56}, {5, 74}, {8, 104}})
+        CHECK(ends_us(bent, 10, among) == Approx(us));
 }
 
 TEST_CASE("a stream keeps its makespan alone and has room on its links for what it takes") {
@@ -58,13 +70,31 @@ TEST_CASE("a stream keeps its makespan alone and has room on its links for what 
         const double alone = busiest + some(random), two = std::max(2 * links, alone + some(random));
         const double eight = std::max(8 * links, two + some(random));  // convex or not
         const CrowdedPace made = pace(alone, two, eight, links, busiest);
-        CHECK(made.delay + made.span + made.tail == us(alone));
-        CHECK(made.delay >= SimTime{});
+        CHECK(made.fill + made.span == us(alone));
+        CHECK(made.fill >= SimTime{});
         CHECK(made.more >= 1);
+        CHECK(made.tight >= SimTime{});
+        CHECK(seconds(made.tight) * 1e6 <= links);
+        CHECK((made.tight < made.span || made.span == SimTime{}));
         CHECK(seconds(made.span) * 1e6 >= Approx(std::max(busiest, made.more * links)).margin(1e-6));
     }
     // Nothing to share: no line through anything.
     CHECK(pace(50, 50, 50, 0, 20).span == us(20));
+}
+
+TEST_CASE("where the time among others is convex in the parts, a stream has it at one, two and eight") {
+    std::mt19937 random(19);
+    std::uniform_real_distribution<double> part(0, 1);
+    for (int i = 0; i < 1000; ++i) {
+        // Any slopes that rise: from one part to two, from two to eight, and what bytes take in the end.
+        const double links = 1 + 20 * part(random), rise = links * part(random), first = rise * part(random);
+        const double alone = links + 100 * part(random), two = alone + first, eight = two + 6 * rise;
+        if (eight < 8 * links) continue;
+        const CrowdedPace made = pace(alone, two, eight, links, links);
+        CHECK(ends_us(made, links, 1) == Approx(alone).epsilon(1e-3));
+        CHECK(ends_us(made, links, 2) == Approx(two).epsilon(1e-3));
+        CHECK(ends_us(made, links, 8) == Approx(eight).epsilon(1e-3));
+    }
 }
 
 TEST_CASE("operations may overlap unless each waits for the one before") {

@@ -67,19 +67,12 @@ std::vector<Asked> pinned(int mib) {
             {reduce_scatter, mib, "Ring", "LL128"}, {broadcast, mib, "Ring", "LL128"}};
 }
 
-// The transit of a broadcast's chunks is slower as long as the messages of an exchange are under way; a stream's fill,
-// before and after its bytes, is not.
-double most_off(const Asked& first, const Asked& second) {
-    const auto either = [&](Collective one) { return first.collective == one || second.collective == one; };
-    return either(broadcast) && either(all_to_all) ? 0.18 : 0.1;
-}
-
-void check_pairs(const char* cluster, const std::vector<Asked>& calls, double least = 0) {
+void check_pairs(const char* cluster, const std::vector<Asked>& calls, double most_off = 0.1) {
     const Topology net = machine(cluster);
     for (std::size_t a = 0; a < calls.size(); ++a)
         for (std::size_t b = a; b < calls.size(); ++b) {
             INFO(cluster << ": " << words(calls[a]) << " and " << words(calls[b]));
-            CHECK(std::abs(off(net, calls[a], calls[b])) < std::max(least, most_off(calls[a], calls[b])));
+            CHECK(std::abs(off(net, calls[a], calls[b])) < most_off);
         }
 }
 
@@ -88,6 +81,11 @@ void check_pairs(const char* cluster, const std::vector<Asked>& calls, double le
 TEST_CASE("two operations at once end near their chunks, with what NCCL would choose") {
     const char* cluster = GENERATE("p5en.48xlarge:4", "p6-b300.48xlarge:4", "p5en.48xlarge:2");
     check_pairs(cluster, choices(GENERATE(1, 16, 64)));
+}
+
+TEST_CASE("an all-reduce of 16 MiB and an all-to-all at once end near their chunks") {
+    const char* cluster = GENERATE("p5en.48xlarge:8", "p6-b300.48xlarge:8");
+    CHECK(std::abs(off(machine(cluster), {all_reduce, 16}, {all_to_all, 16})) < 0.1);
 }
 
 TEST_CASE("a message beside a collective ends near its chunks") {
@@ -131,13 +129,13 @@ TEST_CASE("an operation beside one that takes no links is as if it were alone") 
     }
 }
 
-// Many minutes. With algorithms pinned some 2 in 100 pairs are further off than a tenth; decision 0017 names them.
+// Many minutes. 1 in 100 pairs are further off than a tenth; decision 0017 names them.
 TEST_CASE("any two operations at once end near their chunks, whatever is pinned", "[.overlaps]") {
     const char* cluster = GENERATE("p5en.48xlarge:4", "p6-b300.48xlarge:4", "p5en.48xlarge:8", "p6-b300.48xlarge:8",
                                    "p5en.48xlarge:2", "p6-b300.48xlarge:2", "p5en.48xlarge:3", "p6-b300.48xlarge:3");
     const int mib = GENERATE(1, 4, 16, 64);
-    check_pairs(cluster, choices(mib), 0.11);
-    check_pairs(cluster, pinned(mib), 0.25);
+    check_pairs(cluster, choices(mib), 0.14);
+    check_pairs(cluster, pinned(mib), 0.18);
 }
 
 }  // namespace fmsim
