@@ -80,12 +80,12 @@ void check_pairs(const char* cluster, const std::vector<Asked>& calls, double mo
 
 TEST_CASE("two operations at once end near their chunks, with what NCCL would choose") {
     const char* cluster = GENERATE("p5en.48xlarge:4", "p6-b300.48xlarge:4", "p5en.48xlarge:2");
-    check_pairs(cluster, choices(GENERATE(1, 16, 64)), 0.107);  // two of 135 are over 0.1: decision 0017
+    check_pairs(cluster, choices(GENERATE(1, 16, 64)));
 }
 
 TEST_CASE("an all-reduce of 16 MiB and an all-to-all at once end near their chunks") {
-    const char* cluster = GENERATE("p5en.48xlarge:8", "p6-b300.48xlarge:8");
-    CHECK(std::abs(off(machine(cluster), {all_reduce, 16}, {all_to_all, 16})) < 0.107);
+    CHECK(std::abs(off(machine("p5en.48xlarge:8"), {all_reduce, 16}, {all_to_all, 16})) < 0.1);
+    CHECK(std::abs(off(machine("p6-b300.48xlarge:8"), {all_reduce, 16}, {all_to_all, 16})) < 0.105);  // decision 0017
 }
 
 TEST_CASE("a message beside a collective ends near its chunks") {
