@@ -4,10 +4,11 @@
 #include <span>
 
 #include "fmsim/lowering.hpp"
+#include "overlap.hpp"
 
 namespace fmsim {
 
-// `classes`: of a folded run, else null. `shared`: as if the steps could overlap, or could not.
-Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, bool shared);
+// `classes`: of a folded run, else null. `overlap`: as if the steps met so.
+Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, Overlap overlap);
 
 }  // namespace fmsim

@@ -104,7 +104,7 @@ bool is_tight(const Lowered& lowered, ActivityId activity) {
 class KindCauses {
 public:
     KindCauses(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes)
-        : topology_(topology), classes_(classes), shared_(may_overlap(steps)) {
+        : topology_(topology), classes_(classes), overlap_(overlap_of(steps)) {
         for (const Step& step : steps) {
             if (step.schedule == nullptr) continue;
             const auto [found, fresh] = number_.try_emplace(kind_of(step), kinds_.size());
@@ -125,7 +125,7 @@ public:
 private:
     static StepKind kind_of(const Step& step) { return {step.schedule, step.group, step.copies * step.part_repeats}; }
 
-    Lowered lowered_at(const Topology& topology) const { return lower_apart(topology, kinds_, classes_, shared_); }
+    Lowered lowered_at(const Topology& topology) const { return lower_apart(topology, kinds_, classes_, overlap_); }
     void find() {
         const Lowered middle = lowered_at(topology_);
         std::vector<Of> of(middle.origin.size());
@@ -183,7 +183,7 @@ private:
 
     const Topology& topology_;
     const LinkClasses* classes_;
-    const bool shared_;
+    const Overlap overlap_;
     std::vector<Step> kinds_;
     std::map<StepKind, std::size_t> number_;                             // only looked up
     std::map<std::tuple<std::size_t, std::uint32_t, bool>, Of> causes_;  // of a kind, a channel, and whether tight

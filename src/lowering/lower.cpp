@@ -29,10 +29,6 @@ constexpr std::size_t kMostHops = 4'000'000;
 // Until it is known which.
 constexpr ResourceId kBusiestLink{kOwnLimit.value - 1};
 
-// Of waiting, bytes and waiting, in a stream that others may slow down. Pairs of operations then end within a point of
-// where they do with 64, with 8 within three (docs/decisions/0017).
-constexpr std::uint32_t kRounds = 12;
-
 bool has_exchange(std::span<const Step> steps) {
     return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
         return step.schedule != nullptr && step.schedule->exchange.has_value();
@@ -43,10 +39,11 @@ class Lowering {
 public:
     // `classes`: of a folded run, else null.
     Lowering(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, Fidelity fidelity,
-             bool shared)
+             Overlap overlap)
         : topology_(topology),
           fidelity_(fidelity),
-          shared_(shared),
+          shared_(overlap.meets),
+          rounds_(overlap.rounds),
           map_(classes != nullptr ? LinkMap(topology, builder_, has_exchange(steps), *classes)
                                   : LinkMap(topology, builder_, has_exchange(steps))) {}
     void keep_apart() { joins_ = false; }
@@ -88,6 +85,7 @@ private:
     const Topology& topology_;
     const Fidelity fidelity_;
     const bool shared_;  // operations may share links
+    const std::uint32_t rounds_;
     bool joins_ = true;  // channels of a step that do the same are one activity, and all rounds of them are there
     SystemBuilder builder_;
     LinkMap map_;
@@ -278,11 +276,11 @@ void Lowering::pace_alone(Flow& flow, const SoloRun& alone) const {
 
 void Lowering::pace_among_others(Flow& flow, const SoloRun& alone) const {
     const CrowdedPace all = crowded_pace(alone);
-    const auto round_of = [](SimTime whole) { return SimTime{whole.fs / kRounds}; };
+    const auto round_of = [rounds = rounds_](SimTime whole) { return SimTime{whole.fs / rounds}; };
     const SimTime tight = round_of(all.tight), span = round_of(all.span);
-    flow.rounds = kRounds;
+    flow.rounds = rounds_;
     flow.delay = flow.tail = flow.pace.tail = round_of(SimTime{all.fill.fs / 2});
-    const double work = flow.work / kRounds;
+    const double work = flow.work / rounds_;
     if (tight.fs > 0) flow.tight = work * (seconds(all.tight) / alone.links);
     flow.work = work * all.more - flow.tight;
     flow.rate_limit = flow.work / seconds(span - tight);
@@ -440,7 +438,7 @@ namespace {
 
 Lowered lower_joined(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes,
                      Fidelity fidelity) {
-    Lowering lowering(topology, steps, classes, fidelity, may_overlap(steps));
+    Lowering lowering(topology, steps, classes, fidelity, overlap_of(steps));
     for (const Step& step : steps) lowering.add_step(step);
     return std::move(lowering).finish();
 }
@@ -456,8 +454,9 @@ Lowered lower_folded(const Topology& topology, std::span<const Step> steps, cons
     return lower_joined(topology, steps, &classes, fidelity);
 }
 
-Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes, bool shared) {
-    Lowering lowering(topology, steps, classes, Fidelity::stream, shared);
+Lowered lower_apart(const Topology& topology, std::span<const Step> steps, const LinkClasses* classes,
+                    Overlap overlap) {
+    Lowering lowering(topology, steps, classes, Fidelity::stream, overlap);
     lowering.keep_apart();
     for (const Step& step : steps) lowering.add_step(step);
     return std::move(lowering).finish();

@@ -7,18 +7,31 @@
 #include <vector>
 
 namespace fmsim {
+namespace {
 
-bool may_overlap(std::span<const Step> steps) {
+constexpr std::uint32_t kMostRounds = 12, kRoundsInARow = 2000;
+
+}  // namespace
+
+Overlap overlap_of(std::span<const Step> steps) {
     std::vector<std::uint32_t> behind(steps.size());  // how many moves in the row end before the step does
-    std::uint32_t moves = 0;
+    std::vector<std::uint32_t> chain(steps.size());   // moves on the longest way to its end
+    std::uint32_t moves = 0, longest = 0;
+    bool in_a_row = true, families = false;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Step& step = steps[i];
-        for (const std::uint32_t before : step.after) behind[i] = std::max(behind[i], behind[before]);
+        for (const std::uint32_t before : step.after) {
+            behind[i] = std::max(behind[i], behind[before]);
+            chain[i] = std::max(chain[i], chain[before]);
+        }
         if (step.schedule == nullptr || !step.schedule->moves()) continue;
-        if (behind[i] < moves || step.copies > 1) return true;
+        longest = std::max(longest, ++chain[i]);
+        families = families || step.copies > 1;
+        in_a_row = in_a_row && behind[i] == moves;
         behind[i] = ++moves;
     }
-    return false;
+    if (in_a_row) return {.meets = families};
+    return {.meets = true, .rounds = std::clamp(kRoundsInARow / longest, 1U, kMostRounds)};
 }
 
 }  // namespace fmsim

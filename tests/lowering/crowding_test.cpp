@@ -120,13 +120,21 @@ TEST_CASE("operations may overlap unless each waits for the one before") {
         for (std::size_t i = 0; i < steps.size(); ++i)
             for (std::size_t k = 0; k < i; ++k)
                 if (steps[i].schedule != nullptr && steps[k].schedule != nullptr && !after[i][k]) apart = false;
-        CHECK(may_overlap(steps) == !apart);
+        CHECK(overlap_of(steps).meets == !apart);
+        CHECK(overlap_of(steps).rounds == (apart ? 1 : 12));
         rows += apart ? 1 : 0;
     }
     CHECK(rows > 100);
     CHECK(rows < 1900);
     const Step several{.after = {}, .not_before = {}, .takes = {}, .schedule = &moving, .group = nullptr, .copies = 2};
-    CHECK(may_overlap(std::span(&several, 1)));
+    CHECK(overlap_of(std::span(&several, 1)).meets);
+    CHECK(overlap_of(std::span(&several, 1)).rounds == 1);  // they keep step
+    std::vector<Step> twins(2000);  // two rows of a thousand
+    for (std::uint32_t i = 0; i < twins.size(); ++i) {
+        twins[i].schedule = &moving;
+        if (i > 1) twins[i].after.push_back(i - 2);
+    }
+    CHECK(overlap_of(twins).rounds == 2);
 }
 
 }  // namespace fmsim
