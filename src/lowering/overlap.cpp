@@ -30,7 +30,7 @@ Overlap overlap_of(std::span<const Step> steps) {
         in_a_row = in_a_row && behind[i] == moves;
         behind[i] = ++moves;
     }
-    if (in_a_row) return {.meets = families};
+    if (in_a_row && !families) return {};
     return {.meets = true, .rounds = std::clamp(kRoundsInARow / longest, 1U, kMostRounds)};
 }
 

@@ -11,9 +11,9 @@ namespace fmsim {
 // Whether steps can move bytes at the same time, and how finely a stream then meets those that come and go.
 struct Overlap {
     bool meets{};  // not when each that moves anything waits for the one before it, and stands for itself only
-    // Of waiting, bytes and waiting in a stream. One where all that meet are the groups of one family, in step from
-    // beginning to end. Else 12: pairs of operations then end within a point of where they do with 64, with 8 within
-    // three (docs/decisions/0017). Fewer where a run has over 166 in a row: there it averages out.
+    // Of waiting, bytes and waiting in a stream. 12: pairs of operations then end within a point of where they do with
+    // 64, with 8 within three (docs/decisions/0017). Fewer where a run has over 166 in a row, which a folded run has
+    // too: there it averages out.
     std::uint32_t rounds = 1;
 };
 Overlap overlap_of(std::span<const Step> steps);
