@@ -9,7 +9,7 @@
 namespace fmsim {
 namespace {
 
-constexpr std::uint32_t kMostRounds = 12, kRoundsInARow = 2000;
+constexpr std::uint32_t kLeastRounds = 4, kMostRounds = 12, kRoundsInARow = 2000;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Overlap overlap_of(std::span<const Step> steps) {
         behind[i] = ++moves;
     }
     if (in_a_row && !families) return {};
-    return {.meets = true, .rounds = std::clamp(kRoundsInARow / longest, 1U, kMostRounds)};
+    return {.meets = true, .rounds = std::clamp(kRoundsInARow / longest, kLeastRounds, kMostRounds)};
 }
 
 }  // namespace fmsim

@@ -118,6 +118,23 @@ TEST_CASE("two of one kind at once end as their chunks, and later than one of th
     }
 }
 
+TEST_CASE("pairs that come again and again take as long a pair as a few do") {
+    const Topology net = machine("p5en.48xlarge:4");
+    const auto a_pair = [&](std::uint32_t pairs, Collective first) {
+        std::vector<Operation> row;
+        for (std::uint32_t i = 0; i < pairs; ++i) {
+            for (const Asked& call : {Asked{first, 16}, Asked{all_to_all, 5}}) {
+                row.push_back(operation(call, call.collective == first ? "one" : "two"));
+                row.back().name += std::to_string(i);
+                if (i > 0) row.back().after = {2 * i - 2, 2 * i - 1};
+            }
+        }
+        return end_of(net, std::move(row), Fidelity::stream) / pairs;
+    };
+    for (const Collective first : {all_reduce, broadcast})
+        CHECK(a_pair(1200, first) == Approx(a_pair(30, first)).epsilon(0.03));
+}
+
 TEST_CASE("an operation beside one that takes no links is as if it were alone") {
     const Topology net = machine("p5en.48xlarge:4");
     for (const Asked& call : pinned(16)) {
