@@ -9,7 +9,7 @@
 namespace fmsim {
 namespace {
 
-constexpr std::uint32_t kLeastRounds = 4, kMostRounds = 12, kRoundsInARow = 2000;
+constexpr std::uint32_t kLeastRounds = 2, kMostRounds = 12, kRoundsInARow = 2000;
 
 }  // namespace
 

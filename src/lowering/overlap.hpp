@@ -13,8 +13,8 @@ struct Overlap {
     bool meets{};  // not when each that moves anything waits for the one before it, and stands for itself only
     // Of waiting, bytes and waiting in a stream. 12: pairs of operations then end within a point of where they do with
     // 64, with 8 within three (docs/decisions/0017). Fewer where a run has over 166 in a row, which a folded run has
-    // too, down to four: 1,200 pairs in a row then take within 3 % of what 30 take, a pair each (overlaps_test.cpp).
-    // With one round all meet at the same point of it, and some were 23 % off.
+    // too, down to two: 1,200 pairs in a row then take within 6 % of what 30 take, a pair each (overlaps_test.cpp),
+    // with four within 3 % for half the time again; with one round some were 23 % off.
     std::uint32_t rounds = 1;
 };
 Overlap overlap_of(std::span<const Step> steps);

@@ -134,7 +134,7 @@ TEST_CASE("operations may overlap unless each waits for the one before") {
         twins[i].schedule = &moving;
         if (i > 1) twins[i].after.push_back(i - 2);
     }
-    CHECK(overlap_of(twins).rounds == 4);
+    CHECK(overlap_of(twins).rounds == 2);
 }
 
 }  // namespace fmsim

@@ -132,7 +132,7 @@ TEST_CASE("pairs that come again and again take as long a pair as a few do") {
         return end_of(net, std::move(row), Fidelity::stream) / pairs;
     };
     for (const Collective first : {all_reduce, broadcast})
-        CHECK(a_pair(1200, first) == Approx(a_pair(30, first)).epsilon(0.03));
+        CHECK(a_pair(1200, first) == Approx(a_pair(30, first)).epsilon(0.06));
 }
 
 TEST_CASE("an operation beside one that takes no links is as if it were alone") {
